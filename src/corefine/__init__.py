@@ -1,0 +1,38 @@
+"""corefine: active learning for coreference resolution.
+
+The names below are the public interface. They load on first use, so that `import corefine` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from corefine.document import Document, Span, SplitSpan
+    from corefine.errors import CorefineError
+    from corefine.prediction import Prediction
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CorefineError": "corefine.errors",
+    "Document": "corefine.document",
+    "Prediction": "corefine.prediction",
+    "Span": "corefine.document",
+    "SplitSpan": "corefine.document",
+}
+
+__all__ = ["CorefineError", "Document", "Prediction", "Span", "SplitSpan", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'corefine' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,44 @@
+"""The `corefine` command: one thin file for each subcommand, over a plain function of the package.
+
+Command files import what they run inside the command, so that `corefine --help` loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from corefine.errors import CorefineError
+
+app = typer.Typer(
+    name="corefine",
+    help="Active learning for coreference: people answer, the model learns, the next question is the best one.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    if version:
+        from corefine import __version__
+
+        typer.echo(f"corefine {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; a fault of the input is one message on stderr and exit code 2, never a traceback."""
+    try:
+        app()
+    except CorefineError as error:
+        typer.echo(f"corefine: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output (head, less) has gone
+        sys.stderr.close()
+        sys.exit(141)
+    except KeyboardInterrupt:
+        typer.echo("corefine: interrupted", err=True)
+        sys.exit(130)

@@ -1,0 +1,240 @@
+"""Documents and spans: what every other module speaks of.
+
+A `Document` is immutable. It knows tokens, sentences and gold (or predicted, or annotated) clusters; it does not
+know files (see `formats`), models or answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+from corefine.errors import DocumentError
+
+
+class Span(NamedTuple):
+    """Tokens `start` to `end` of a document, both inclusive. Document order is the order of the pairs."""
+
+    start: int
+    end: int
+
+    @property
+    def parts(self) -> tuple[Span, ...]:
+        """The contiguous parts: the span itself, unless it is a `SplitSpan`."""
+        return (self,)
+
+    @property
+    def hull(self) -> Span:
+        """The contiguous span from the first to the last token."""
+        return self
+
+    @property
+    def width(self) -> int:
+        return self.end - self.start + 1
+
+    def __str__(self) -> str:
+        return f"{self.start}-{self.end}"
+
+
+class SplitSpan(Span):
+    """A discontinuous span: it unpacks and sorts as its hull, but equals only a span of the same parts."""
+
+    _parts: tuple[Span, ...]
+
+    def __new__(cls, parts: Iterable[tuple[int, int]]) -> Self:
+        ordered = tuple(Span(*part) for part in parts)
+        if len(ordered) < 2:
+            raise DocumentError("a discontinuous span has at least two parts; use Span for one")
+        for left, right in pairwise(ordered):
+            if left.start > left.end or left.end + 1 >= right.start:
+                raise DocumentError(f"parts {left} and {right} are not in order with a gap between them")
+        self = super().__new__(cls, ordered[0].start, ordered[-1].end)
+        self._parts = ordered
+        return self
+
+    @property
+    def parts(self) -> tuple[Span, ...]:
+        return self._parts
+
+    @property
+    def hull(self) -> Span:
+        return Span(self.start, self.end)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SplitSpan) and self._parts == other._parts
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __str__(self) -> str:
+        return "+".join(map(str, self._parts))
+
+    def __repr__(self) -> str:
+        return f"SplitSpan({[tuple(part) for part in self._parts]})"
+
+    def __reduce__(self) -> tuple[type[SplitSpan], tuple[tuple[Span, ...]]]:
+        return SplitSpan, (self._parts,)
+
+
+def span_of(parts: Sequence[tuple[int, int]]) -> Span:
+    """The span made of these parts, touching parts joined; a plain `Span` where nothing is left out."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(parts):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return Span(*joined[0]) if len(joined) == 1 else SplitSpan(joined)
+
+
+Cluster = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text with its entities.
+
+    name, part         identify it within a corpus
+    tokens             words, in order
+    sentence_starts    index of each sentence's first token; the first is 0 (empty for an empty document)
+    clusters           entities as spans in document order; singletons are clusters of one
+    speakers           one for each token (None: nobody or unknown), or None if the source has none
+    genre, language    where known
+    text, offsets      the source text and, for each token, its [start, end) characters in it
+    layers             further columns of the source, one string for each token ("pos", "lemma", ...)
+    extra              what only one format knows, kept for writing it back; JSON values, by format name
+    """
+
+    name: str
+    tokens: tuple[str, ...]
+    sentence_starts: tuple[int, ...]
+    clusters: tuple[Cluster, ...] = ()
+    part: int = 0
+    speakers: tuple[str | None, ...] | None = None
+    genre: str | None = None
+    language: str | None = None
+    text: str | None = field(default=None, repr=False)
+    offsets: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise DocumentError(f"document {self.key}: {problem}")
+
+    @classmethod
+    def from_sentences(
+        cls,
+        name: str,
+        sentences: Iterable[Sequence[str]],
+        clusters: Iterable[Iterable[tuple[int, int]]] = (),
+        **fields: Any,
+    ) -> Document:
+        """A document from sentences of tokens; clusters may be plain pairs and in any order."""
+        tokens: list[str] = []
+        starts: list[int] = []
+        for sentence in sentences:
+            starts.append(len(tokens))
+            tokens.extend(sentence)
+        return cls(name, tuple(tokens), tuple(starts), normalise(clusters), **fields)
+
+    @property
+    def key(self) -> str:
+        """Name and part as one string, as messages show it."""
+        return f"{self.name} part {self.part}" if self.part else self.name
+
+    @property
+    def sentences(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(self.tokens[span.start : span.end + 1] for span in self.sentence_spans)
+
+    @property
+    def sentence_spans(self) -> tuple[Span, ...]:
+        ends = (*self.sentence_starts[1:], len(self.tokens))
+        return tuple(Span(start, end - 1) for start, end in zip(self.sentence_starts, ends, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def mentions(self) -> list[Span]:
+        """All mentions of all clusters, in document order."""
+        return sorted((span for cluster in self.clusters for span in cluster), key=document_order)
+
+    def words(self, span: Span) -> str:
+        """The tokens of a span, joined by spaces, with an ellipsis in each gap."""
+        return " … ".join(" ".join(self.tokens[part.start : part.end + 1]) for part in span.parts)
+
+    def characters(self, span: Span) -> tuple[tuple[int, int], ...]:
+        """The [start, end) characters of each part of a span in the source text."""
+        if self.offsets is None:
+            raise DocumentError(f"document {self.key} has no character offsets")
+        return tuple((self.offsets[part.start][0], self.offsets[part.end][1]) for part in span.parts)
+
+    def with_clusters(self, clusters: Iterable[Iterable[tuple[int, int]]]) -> Document:
+        """The same document with other entities."""
+        return replace(self, clusters=normalise(clusters))
+
+    def without_singletons(self) -> Document:
+        return replace(self, clusters=tuple(cluster for cluster in self.clusters if len(cluster) > 1))
+
+    def holds(self, span: Span) -> bool:
+        """Whether the span lies within the document."""
+        return 0 <= span.start <= span.end < len(self.tokens)
+
+    def _problems(self) -> Iterator[str]:
+        """Why this document cannot exist, if it cannot."""
+        size = len(self.tokens)
+        starts = self.sentence_starts
+        if (starts[0] != 0 if starts else size > 0) or any(a >= b for a, b in pairwise((*starts, size))):
+            yield "sentence starts must begin at 0, increase, and leave no sentence empty"
+        if self.speakers is not None and len(self.speakers) != size:
+            yield f"{len(self.speakers)} speakers for {size} tokens"
+        for layer, column in self.layers.items():
+            if len(column) != size:
+                yield f"layer {layer!r} has {len(column)} entries for {size} tokens"
+        yield from self._offset_problems()
+        owner: dict[Span, int] = {}
+        for number, cluster in enumerate(self.clusters):
+            if not cluster:
+                yield f"cluster {number} is empty"
+            for span in cluster:
+                if not self.holds(span):
+                    yield f"span {span} is outside its {size} tokens"
+                elif span in owner:
+                    twice = "twice in one cluster" if owner[span] == number else "in two clusters"
+                    yield f"span {span} ({self.words(span)!r}) is {twice}"
+                owner[span] = number
+
+    def _offset_problems(self) -> Iterator[str]:
+        if self.offsets is None:
+            return
+        if self.text is None:
+            yield "offsets without a text"
+            return
+        if len(self.offsets) != len(self.tokens):
+            yield f"{len(self.offsets)} offsets for {len(self.tokens)} tokens"
+        before = 0
+        for token, (start, end) in enumerate(self.offsets):
+            if not before <= start <= end <= len(self.text):
+                yield f"offsets {start}-{end} of token {token} are out of order or outside the text"
+                return
+            before = start
+
+
+def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:
+    """Sort key: as spans compare, and among those with the same hull by their parts."""
+    return (span.start, span.end, span.parts)
+
+
+def normalise(clusters: Iterable[Iterable[tuple[int, int]]]) -> tuple[Cluster, ...]:
+    """Clusters in document order: spans sorted within each, repeats dropped, clusters by their first span."""
+    ordered = (
+        tuple(sorted({s if isinstance(s, Span) else Span(*s) for s in cluster}, key=document_order))
+        for cluster in clusters
+    )
+    return tuple(sorted((c for c in ordered if c), key=lambda c: document_order(c[0])))

@@ -1,0 +1,96 @@
+"""What a model says about one document, and all that the rest of corefine knows of a model.
+
+Any model that can fill in a `Prediction` can be plugged in: links revise it, selectors read it, decoding turns it
+into clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefine.document import Span
+from corefine.errors import PredictionError
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+NONE = -1
+"""Pads rows of `candidates` that have fewer than K."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Top spans and, for each, a distribution over its candidate antecedents.
+
+    spans            N top spans in document order
+    candidates       [N, K] indices into `spans` of earlier spans, `NONE` where a row has fewer than K
+    probabilities    [N, 1 + K] P(ant(i) = y); column 0 is epsilon, "no antecedent"; rows sum to 1
+    members          [M, N, 1 + K] the same for each member of a committee, or None
+    mention_scores   [N] how strongly each span looks like a mention, as log-odds, or None
+    """
+
+    spans: tuple[Span, ...]
+    candidates: Indices
+    probabilities: Floats
+    members: Floats | None = None
+    mention_scores: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", np.ascontiguousarray(self.candidates, dtype=np.int64))
+        for name in ("probabilities", "members", "mention_scores"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(value, dtype=np.float64))
+        self._validate()
+        for array in (self.candidates, self.probabilities, self.members, self.mention_scores):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @property
+    def width(self) -> int:
+        """K, the most candidates a span may have."""
+        return int(self.candidates.shape[1])
+
+    def _validate(self) -> None:
+        size = len(self.spans)
+        if any(left >= right for left, right in pairwise(self.spans)):
+            raise PredictionError("top spans must be distinct and in document order")
+        if self.candidates.ndim != 2 or len(self.candidates) != size:
+            raise PredictionError(f"candidates must be [{size}, K], not {self.candidates.shape}")
+        own = np.arange(size)[:, None]
+        if ((self.candidates < NONE) | (self.candidates >= np.maximum(own, 0))).any():
+            raise PredictionError("every candidate must be an earlier top span, or -1")
+        ordered = np.sort(self.candidates, axis=1)
+        if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NONE)).any():
+            raise PredictionError("a span lists a candidate twice")
+        _check_rows(self.probabilities, self.candidates, "probabilities")
+        if self.members is not None:
+            if self.members.ndim != 3 or not len(self.members):
+                raise PredictionError(f"members must be [M, {size}, 1 + K], not {self.members.shape}")
+            for number, rows in enumerate(self.members):
+                _check_rows(rows, self.candidates, f"probabilities of member {number}")
+        if self.mention_scores is not None:
+            if self.mention_scores.shape != (size,):
+                raise PredictionError(f"mention_scores must be [{size}], not {self.mention_scores.shape}")
+            if np.isnan(self.mention_scores).any():
+                raise PredictionError("mention_scores hold NaN")
+
+
+def _check_rows(rows: Floats, candidates: Indices, name: str) -> None:
+    """Rows are distributions, with nothing on padding."""
+    size, width = candidates.shape
+    if rows.shape != (size, 1 + width):
+        raise PredictionError(f"{name} must be [{size}, {1 + width}], not {rows.shape}")
+    if not np.isfinite(rows).all() or (rows < 0).any():
+        raise PredictionError(f"{name} must be finite and not negative")
+    if not np.allclose(rows.sum(axis=1), 1.0, atol=1e-4):
+        raise PredictionError(f"{name} must sum to 1 in every row")
+    if rows[:, 1:][candidates == NONE].any():
+        raise PredictionError(f"{name} put mass on padding")
