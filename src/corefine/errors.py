@@ -6,6 +6,9 @@
     │   ├── LossError             the target format cannot express the document
     │   ├── DocumentError         a Document that cannot exist
     │   ├── PredictionError       a Prediction that cannot exist
+    │   ├── ConfigError           a setting that does not exist, or a value it cannot take
+    │   ├── WeightsError          model weights that are missing, altered, or not the ones expected
+    │   ├── ModelError            a saved model or training state that cannot be used
     │   ├── UnmatchedError        key and response hold different documents
     │   └── MissingExtraError     an optional part of corefine is not installed
     └── AnswerError               an answer that cannot be taken; nothing has changed
@@ -81,6 +84,18 @@ class DocumentError(InputError):
 
 class PredictionError(InputError):
     """A Prediction that cannot exist: wrong shapes, candidates that do not precede, rows that do not sum to 1."""
+
+
+class ConfigError(InputError):
+    """A setting that does not exist, or a value it cannot take."""
+
+
+class WeightsError(InputError):
+    """Model weights that are missing, altered, or not the ones expected."""
+
+
+class ModelError(InputError):
+    """A saved model or training state that cannot be used: damaged, incomplete, or of a newer version."""
 
 
 class UnmatchedError(InputError):
