@@ -1,0 +1,118 @@
+"""What the head reads of one document: the encoder's states and a few integers for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import torch
+from torch import Tensor
+
+from corefine.document import Document
+from corefine.errors import InputError
+
+OPENING = frozenset({"“", "«", "„", "``", '"'})
+CLOSING = frozenset({"”", "»", "''", '"'})
+
+
+class Surface(IntEnum):
+    """How a token is written; what an uncased encoder cannot see."""
+
+    LOWER = 0
+    CAPITALISED = 1
+    FIRST = 2  # capitalised because a sentence starts here
+    UPPER = 3
+    DIGITS = 4
+    MARK = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """One document as tensors.
+
+    Shape: T tokens, H the encoder's width, L its layers when they are mixed.
+
+    states       [T, H] or [L, T, H]
+    sentences    [T] which sentence a token is in
+    speakers     [T] who speaks it, 0 for unknown; numbered within the document
+    words        [T] which word it is, letter case aside; numbered within the document
+    surfaces     [T] 2 x Surface, plus 1 within quotation marks
+    genre        0 for unknown, otherwise 1 + the place in `HeadConfig.genres`
+    """
+
+    states: Tensor
+    sentences: Tensor
+    speakers: Tensor
+    words: Tensor
+    surfaces: Tensor
+    genre: int = 0
+
+    @property
+    def length(self) -> int:
+        """T, the number of tokens."""
+        return len(self.words)
+
+    def to(self, device: torch.device | str) -> Inputs:
+        """The same on another device."""
+        return replace(
+            self,
+            states=self.states.to(device),
+            sentences=self.sentences.to(device),
+            speakers=self.speakers.to(device),
+            words=self.words.to(device),
+            surfaces=self.surfaces.to(device),
+        )
+
+
+def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
+    """The head's view of a document, given the encoder's states [T, H] or [L, T, H] of it."""
+    if states.ndim not in (2, 3) or states.shape[-2] != len(document):
+        raise InputError(
+            f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens"
+        )
+    starts = set(document.sentence_starts)
+    sentences, current = [], -1
+    for token in range(len(document)):
+        current += token in starts
+        sentences.append(current)
+    speakers = document.speakers or (None,) * len(document)
+    genre = genres.index(document.genre) + 1 if document.genre in genres else 0
+    return Inputs(
+        states,
+        sentences=torch.tensor(sentences, dtype=torch.long),
+        speakers=_numbers(speakers),
+        words=_numbers(token.lower() for token in document.tokens),
+        surfaces=torch.tensor(_surfaces(document, starts), dtype=torch.long),
+        genre=genre,
+    )
+
+
+def _numbers(values: Iterable[Hashable]) -> Tensor:
+    """Numbers for values in order of appearance, from 1; 0 for None."""
+    numbers: dict[Hashable, int] = {None: 0}
+    return torch.tensor([numbers.setdefault(value, len(numbers)) for value in values], dtype=torch.long)
+
+
+def _surfaces(document: Document, starts: set[int]) -> list[int]:
+    surfaces, quoted = [], False
+    for position, token in enumerate(document.tokens):
+        opens, closes = token in OPENING, token in CLOSING
+        if closes and (quoted or not opens):
+            quoted = False
+        elif opens:
+            quoted = True
+        surfaces.append(2 * _surface(token, position in starts) + quoted)
+    return surfaces
+
+
+def _surface(token: str, first: bool) -> Surface:
+    if not any(map(str.isalnum, token)):
+        return Surface.MARK
+    if not any(map(str.isalpha, token)):
+        return Surface.DIGITS
+    if token.islower() or not token[0].isupper():
+        return Surface.LOWER
+    if len(token) > 1 and token.isupper():
+        return Surface.UPPER
+    return Surface.FIRST if first else Surface.CAPITALISED

@@ -1,0 +1,212 @@
+"""Stage two: each top span against its candidate antecedents.
+
+The pair scorer is a feed-forward network over [g_i; g_j; g_i * g_j; features]. Neither the concatenation nor, in
+the default head, the product of whole g's is ever built: see `PairLayer`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from corefine.model.config import FULL, HeadConfig
+from corefine.model.inputs import Inputs
+from corefine.model.spans import MASKED, TopSpans
+from corefine.prediction import NONE
+
+DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
+"""Bucket b holds distances from DISTANCES[b - 1] up to below DISTANCES[b], counted in top spans."""
+
+BLOCK = 2_000_000
+"""Numbers in the largest array a block of pairs makes: it should stay within the processor's cache."""
+
+
+class PairLayer(torch.autograd.Function):
+    """The first linear map of every pair, from its parts, in blocks of rows.
+
+    out[i, k] = left[i] + right[j] + table[codes[i, k]] + weight (product_left[i] * product_right[j]),
+    where j = candidates[i, k]. The products are made again in the backward pass instead of being kept.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        left: Tensor,  # [N, hidden]
+        right: Tensor,  # [N, hidden]
+        table: Tensor,  # [C, hidden]
+        product: Tensor,  # [N, P]
+        weight: Tensor,  # [hidden, P]
+        candidates: Tensor,  # [N, K], none below 0
+        codes: Tensor,  # [N, K]
+    ) -> Tensor:
+        ctx.save_for_backward(table, product, weight, candidates, codes)
+        size, reach = candidates.shape
+        out = left.new_empty(size, reach, left.shape[1])
+        for rows in _blocks(size, reach * max(product.shape[1], left.shape[1])):
+            others = candidates[rows].flatten()
+            products = product.index_select(0, others).view(-1, reach, product.shape[1])
+            products *= product[rows, None]
+            block = out[rows].view(-1, left.shape[1])
+            torch.mm(products.flatten(0, 1), weight.t(), out=block)
+            block += right.index_select(0, others)
+            block += table.index_select(0, codes[rows].flatten())
+            out[rows] += left[rows, None]
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = gradients  # [N, K, hidden]
+        table, product, weight, candidates, codes = ctx.saved_tensors
+        size, reach = candidates.shape
+        hidden, width = weight.shape
+        grad_left = grad.sum(1)
+        grad_right = grad.new_zeros(size, hidden)
+        grad_table = torch.zeros_like(table)
+        grad_product = torch.zeros_like(product)
+        grad_weight = torch.zeros_like(weight)
+        for rows in _blocks(size, reach * max(width, hidden)):
+            others = candidates[rows].flatten()
+            block = grad[rows].reshape(-1, hidden)
+            grad_right.index_add_(0, others, block)
+            grad_table.index_add_(0, codes[rows].flatten(), block)
+            theirs = product.index_select(0, others).view(-1, reach, width)
+            back = (block @ weight).view(-1, reach, width)
+            grad_product[rows] += torch.einsum("nkp,nkp->np", back, theirs)
+            theirs *= product[rows, None]
+            grad_weight.addmm_(block.t(), theirs.flatten(0, 1))
+            back *= product[rows, None]
+            grad_product.index_add_(0, others, back.flatten(0, 1))
+        return grad_left, grad_right, grad_table, grad_product, grad_weight, None, None
+
+
+def _blocks(size: int, cost: int) -> list[slice]:
+    """Rows in blocks, given the numbers a row makes."""
+    step = max(1, BLOCK // max(cost, 1))
+    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+class PairScorer(nn.Module):
+    """Scores of pairs of top spans, mention scores aside."""
+
+    def __init__(self, config: HeadConfig, size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.size = size  # of g
+        self.product_size = size if config.pair_width == FULL else int(config.pair_width)
+        self.project = None if config.pair_width == FULL else nn.Linear(size, self.product_size)
+        feature = config.feature_width
+        self.distances = nn.Embedding(len(DISTANCES) + 1, feature)
+        self.matches = nn.Embedding(2, feature) if config.string_match else None
+        self.speakers = nn.Embedding(3, feature) if config.speakers else None
+        self.genres = nn.Embedding(1 + len(config.genres), feature) if config.genres else None
+        tables = [self.distances, self.matches, self.speakers, self.genres]
+        features = feature * sum(table is not None for table in tables)
+        self.first = nn.Linear(2 * size + self.product_size + features, config.hidden)
+        self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.pair_depth - 1))
+        self.score = nn.Linear(config.hidden, 1)
+        self.coarse_left = nn.Linear(size, COARSE_WIDTH) if config.coarse_to_fine else None
+        self.coarse_right = nn.Linear(size, COARSE_WIDTH, bias=False) if config.coarse_to_fine else None
+
+    def forward(self, inputs: Inputs, top: TopSpans, spans: Tensor, candidates: Tensor) -> Tensor:
+        """Scores [N, K]; those of padding mean nothing.
+
+        Shape: spans [N, G] are the g's; candidates [N, K] with `NONE` as padding.
+        """
+        rest = self.first.in_features - 2 * self.size - self.product_size
+        own, other, product, features = torch.split(
+            self.first.weight, [self.size, self.size, self.product_size, rest], dim=1
+        )
+        others = candidates.clamp(min=0)
+        codes, table = self._features(inputs, top, others, features)
+        hidden: Tensor = PairLayer.apply(  # type: ignore[no-untyped-call]
+            F.linear(spans, own, self.first.bias),
+            F.linear(spans, other),
+            table,
+            spans if self.project is None else self.project(spans),
+            product,
+            others,
+            codes,
+        )
+        hidden = self._drop(torch.relu(hidden))
+        for layer in self.deeper:
+            hidden = self._drop(torch.relu(layer(hidden)))
+        return self.score(hidden).squeeze(-1)  # type: ignore[no-any-return]
+
+    def nearest(self, size: int, device: torch.device) -> Tensor:
+        """The K previous spans of each span, nearest first: [N, K]."""
+        reach = min(self.config.candidates, max(size - 1, 0))
+        own = torch.arange(size, device=device)[:, None]
+        return (own - 1 - torch.arange(reach, device=device)).clamp(min=NONE)
+
+    def _features(self, inputs: Inputs, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """All features of a pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
+        feature = self.config.feature_width
+        size = len(top)
+        own = torch.arange(size, device=others.device)[:, None]
+        bounds = torch.tensor(DISTANCES, device=others.device)
+        codes = torch.bucketize(own - others, bounds, right=True)
+        tables, sizes = [self.distances.weight], [len(DISTANCES) + 1]
+        if self.matches is not None:
+            strings = _strings(inputs, top)
+            codes = codes * 2 + (strings[own] == strings[others])
+            tables.append(self.matches.weight)
+            sizes.append(2)
+        if self.speakers is not None:
+            speakers = inputs.speakers[top.starts]
+            known = (speakers[own] > 0) & (speakers[others] > 0)
+            codes = codes * 3 + torch.where(known, 1 + (speakers[own] == speakers[others]).long(), 0)
+            tables.append(self.speakers.weight)
+            sizes.append(3)
+        if self.genres is not None:
+            tables.append(self.genres.weight[inputs.genre : inputs.genre + 1])
+            sizes.append(1)
+        table = weight.new_zeros(())
+        for number, (values, part) in enumerate(zip(tables, torch.split(weight, feature, dim=1), strict=True)):
+            shape = [1] * len(sizes)
+            shape[number] = sizes[number]
+            table = table + F.linear(values, part).view(*shape, -1)
+        return codes, table.reshape(-1, self.config.hidden)
+
+    def _drop(self, hidden: Tensor) -> Tensor:
+        """Dropout with one mask for all candidates of a span."""
+        if not self.training or not self.config.dropout:
+            return hidden
+        mask = hidden.new_ones(hidden.shape[0], 1, hidden.shape[2])
+        return hidden * F.dropout(mask, self.config.dropout)
+
+    def coarse(self, spans: Tensor, mention_scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K]."""
+        if self.coarse_left is None or self.coarse_right is None:
+            raise ValueError("coarse scores need coarse_to_fine")
+        left, right = self.coarse_left(spans), self.coarse_right(spans)
+        size, window = len(spans), self.config.coarse_window
+        reach = min(self.config.candidates, max(size - 1, 0))
+        chosen = []
+        for rows in _blocks(size, min(size, window) + 1):
+            begin = max(0, rows.start - window)
+            scores = left[rows].detach() @ right[begin : rows.stop].detach().t()
+            scores += mention_scores[begin : rows.stop].detach()
+            own = torch.arange(rows.start, rows.stop, device=spans.device)[:, None]
+            other = torch.arange(begin, rows.stop, device=spans.device)
+            scores.masked_fill_((other >= own) | (other < own - window), MASKED)
+            best = scores.topk(min(reach, scores.shape[1]), dim=1)
+            block = torch.where(torch.isfinite(best.values), best.indices + begin, NONE)
+            chosen.append(F.pad(block, (0, reach - block.shape[1]), value=NONE))
+        candidates = torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=spans.device)
+        theirs = right[candidates.clamp(min=0)]  # [N, K, coarse]
+        return candidates, torch.bmm(theirs, left[:, :, None]).squeeze(2)
+
+
+COARSE_WIDTH = 64
+
+
+def _strings(inputs: Inputs, top: TopSpans) -> Tensor:
+    """[N] numbers, equal where the top spans have the same words."""
+    reach = int((top.ends - top.starts).max()) + 1 if len(top) else 1
+    inside = top.starts[:, None] + torch.arange(reach, device=top.starts.device)
+    words = inputs.words[inside.clamp(max=max(inputs.length - 1, 0))].masked_fill(inside > top.ends[:, None], 0)
+    numbers: Tensor = torch.unique(words, dim=0, return_inverse=True)[1]
+    return numbers
