@@ -15,7 +15,7 @@ from corefine.errors import ConfigError
 FULL: Literal["full"] = "full"
 
 
-class _Config:
+class Config:
     """Reading and writing of plain dictionaries, shared by the frozen dataclasses below."""
 
     @classmethod
@@ -44,7 +44,7 @@ class _Config:
 
 
 @dataclass(frozen=True, slots=True)
-class EncoderConfig(_Config):
+class EncoderConfig(Config):
     """What turns tokens into states."""
 
     kind: str = "minilm"  # minilm | transformer | bilstm
@@ -79,7 +79,7 @@ class EncoderConfig(_Config):
 
 
 @dataclass(frozen=True, slots=True)
-class HeadConfig(_Config):
+class HeadConfig(Config):
     """The span ranker over the states."""
 
     max_span_width: int = 10  # tokens in the widest span that is scored
@@ -120,7 +120,7 @@ class HeadConfig(_Config):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelConfig(_Config):
+class ModelConfig(Config):
     """Encoder and head together."""
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)

@@ -40,10 +40,9 @@ class BiLSTMEncoder(nn.Module):
         self.name = "bilstm"
         self.width = 2 * config.hidden
         self.layers = 1
-        self.index: dict[str, int] | None = None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self.words = self._word_table()
+            self.index, self.words = self._word_table()
             self.characters = nn.Embedding(CHARACTERS, config.char_width, padding_idx=0)
             self.filters = nn.ModuleList(
                 nn.Conv1d(config.char_width, config.char_filters, width) for width in config.char_windows
@@ -61,7 +60,7 @@ class BiLSTMEncoder(nn.Module):
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.training):
             vectors = F.dropout(self._vectors(document.tokens), self.config.dropout, self.training)  # [T, D]
             lengths = [span.width for span in document.sentence_spans]
-            batch = pad_sequence(list(vectors.split(lengths)), batch_first=True)
+            batch = pad_sequence(list(torch.split(vectors, lengths)), batch_first=True)
             packed = pack_padded_sequence(batch, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
             states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)  # [sentences, longest, H]
             return torch.cat([row[:length] for row, length in zip(states, lengths, strict=True)])
@@ -77,7 +76,7 @@ class BiLSTMEncoder(nn.Module):
     def module(self) -> nn.Module | None:
         return self if self.config.fine_tune else None
 
-    def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:  # noqa: ARG002
+    def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         params = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return [{"params": params, "lr": rate}] if params else []
 
@@ -104,15 +103,15 @@ class BiLSTMEncoder(nn.Module):
             return crc32(word.lower().encode()) % self.config.vocabulary
         return self.index.get(word, self.index.get(word.lower(), 0))
 
-    def _word_table(self) -> nn.Embedding:
+    def _word_table(self) -> tuple[dict[str, int] | None, nn.Embedding]:
         if self.config.path is None:
-            return nn.Embedding(self.config.vocabulary, self.config.word_width)
-        self.index, values = read_vectors(Path(self.config.path), self.config.word_width)
-        return nn.Embedding.from_pretrained(values, freeze=True)
+            return None, nn.Embedding(self.config.vocabulary, self.config.word_width)
+        index, values = read_vectors(Path(self.config.path), self.config.word_width)
+        return index, nn.Embedding(*values.shape, _weight=values)
 
 
 def read_vectors(path: Path, width: int) -> tuple[dict[str, int], Tensor]:
-    """Word vectors in GloVe's format: a word and its numbers, by spaces, on each line. Row 0 is for unknown words."""
+    """Word vectors in GloVe's format: a word and its numbers, by spaces, on each line. Row 0 is for the unknown."""
     index: dict[str, int] = {}
     numbers = array("f", [0.0] * width)
     try:
