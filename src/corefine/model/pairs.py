@@ -1,17 +1,16 @@
 """Stage two: each top span against its candidate antecedents.
 
 The pair scorer is a feed-forward network over [g_i; g_j; g_i * g_j; features]. Neither the concatenation nor, in
-the default head, the product of whole g's is ever built: see `PairLayer`.
+the default head, the product of whole g's is ever built: see `PairNetwork`.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from corefine.model.blocks import PairNetwork, rows_in_blocks
 from corefine.model.config import FULL, HeadConfig
 from corefine.model.inputs import Inputs
 from corefine.model.spans import MASKED, TopSpans
@@ -20,72 +19,8 @@ from corefine.prediction import NONE
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Bucket b holds distances from DISTANCES[b - 1] up to below DISTANCES[b], counted in top spans."""
 
-BLOCK = 2_000_000
-"""Numbers in the largest array a block of pairs makes: it should stay within the processor's cache."""
-
-
-class PairLayer(torch.autograd.Function):
-    """The first linear map of every pair, from its parts, in blocks of rows.
-
-    out[i, k] = left[i] + right[j] + table[codes[i, k]] + weight (product_left[i] * product_right[j]),
-    where j = candidates[i, k]. The products are made again in the backward pass instead of being kept.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        left: Tensor,  # [N, hidden]
-        right: Tensor,  # [N, hidden]
-        table: Tensor,  # [C, hidden]
-        product: Tensor,  # [N, P]
-        weight: Tensor,  # [hidden, P]
-        candidates: Tensor,  # [N, K], none below 0
-        codes: Tensor,  # [N, K]
-    ) -> Tensor:
-        ctx.save_for_backward(table, product, weight, candidates, codes)
-        size, reach = candidates.shape
-        out = left.new_empty(size, reach, left.shape[1])
-        for rows in _blocks(size, reach * max(product.shape[1], left.shape[1])):
-            others = candidates[rows].flatten()
-            products = product.index_select(0, others).view(-1, reach, product.shape[1])
-            products *= product[rows, None]
-            block = out[rows].view(-1, left.shape[1])
-            torch.mm(products.flatten(0, 1), weight.t(), out=block)
-            block += right.index_select(0, others)
-            block += table.index_select(0, codes[rows].flatten())
-            out[rows] += left[rows, None]
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (grad,) = gradients  # [N, K, hidden]
-        table, product, weight, candidates, codes = ctx.saved_tensors
-        size, reach = candidates.shape
-        hidden, width = weight.shape
-        grad_left = grad.sum(1)
-        grad_right = grad.new_zeros(size, hidden)
-        grad_table = torch.zeros_like(table)
-        grad_product = torch.zeros_like(product)
-        grad_weight = torch.zeros_like(weight)
-        for rows in _blocks(size, reach * max(width, hidden)):
-            others = candidates[rows].flatten()
-            block = grad[rows].reshape(-1, hidden)
-            grad_right.index_add_(0, others, block)
-            grad_table.index_add_(0, codes[rows].flatten(), block)
-            theirs = product.index_select(0, others).view(-1, reach, width)
-            back = (block @ weight).view(-1, reach, width)
-            grad_product[rows] += torch.einsum("nkp,nkp->np", back, theirs)
-            theirs *= product[rows, None]
-            grad_weight.addmm_(block.t(), theirs.flatten(0, 1))
-            back *= product[rows, None]
-            grad_product.index_add_(0, others, back.flatten(0, 1))
-        return grad_left, grad_right, grad_table, grad_product, grad_weight, None, None
-
-
-def _blocks(size: int, cost: int) -> list[slice]:
-    """Rows in blocks, given the numbers a row makes."""
-    step = max(1, BLOCK // max(cost, 1))
-    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+COARSE_WIDTH = 64
+"""Numbers that the coarse, bilinear score of a pair is taken over."""
 
 
 class PairScorer(nn.Module):
@@ -121,19 +56,19 @@ class PairScorer(nn.Module):
         )
         others = candidates.clamp(min=0)
         codes, table = self._features(inputs, top, others, features)
-        hidden: Tensor = PairLayer.apply(  # type: ignore[no-untyped-call]
+        scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
             F.linear(spans, own, self.first.bias),
             F.linear(spans, other),
             table,
             spans if self.project is None else self.project(spans),
             product,
+            self.score.weight[0],
             others,
             codes,
+            self._masks(spans),
+            *self.deeper.parameters(),
         )
-        hidden = self._drop(torch.relu(hidden))
-        for layer in self.deeper:
-            hidden = self._drop(torch.relu(layer(hidden)))
-        return self.score(hidden).squeeze(-1)  # type: ignore[no-any-return]
+        return scores + self.score.bias
 
     def nearest(self, size: int, device: torch.device) -> Tensor:
         """The K previous spans of each span, nearest first: [N, K]."""
@@ -170,12 +105,12 @@ class PairScorer(nn.Module):
             table = table + F.linear(values, part).view(*shape, -1)
         return codes, table.reshape(-1, self.config.hidden)
 
-    def _drop(self, hidden: Tensor) -> Tensor:
-        """Dropout with one mask for all candidates of a span."""
+    def _masks(self, spans: Tensor) -> Tensor | None:
+        """Dropout of each hidden layer, [depth, N, hidden]: one mask for all candidates of a span."""
         if not self.training or not self.config.dropout:
-            return hidden
-        mask = hidden.new_ones(hidden.shape[0], 1, hidden.shape[2])
-        return hidden * F.dropout(mask, self.config.dropout)
+            return None
+        shape = (self.config.pair_depth, len(spans), self.config.hidden)
+        return F.dropout(spans.new_ones(shape), self.config.dropout)
 
     def coarse(self, spans: Tensor, mention_scores: Tensor) -> tuple[Tensor, Tensor]:
         """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K]."""
@@ -185,7 +120,7 @@ class PairScorer(nn.Module):
         size, window = len(spans), self.config.coarse_window
         reach = min(self.config.candidates, max(size - 1, 0))
         chosen = []
-        for rows in _blocks(size, min(size, window) + 1):
+        for rows in rows_in_blocks(size, min(size, window) + 1, spans.device):
             begin = max(0, rows.start - window)
             scores = left[rows].detach() @ right[begin : rows.stop].detach().t()
             scores += mention_scores[begin : rows.stop].detach()
@@ -198,9 +133,6 @@ class PairScorer(nn.Module):
         candidates = torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=spans.device)
         theirs = right[candidates.clamp(min=0)]  # [N, K, coarse]
         return candidates, torch.bmm(theirs, left[:, :, None]).squeeze(2)
-
-
-COARSE_WIDTH = 64
 
 
 def _strings(inputs: Inputs, top: TopSpans) -> Tensor:

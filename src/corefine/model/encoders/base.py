@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
+import torch
 from torch import Tensor, nn
 
 from corefine.document import Document
@@ -36,3 +37,6 @@ class Encoder(Protocol):
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         """Groups for an optimiser: the last layer learns at `rate`, each one below at `decay` times that."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """Move the weights to a device, in place."""

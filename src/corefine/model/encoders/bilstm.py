@@ -107,11 +107,11 @@ class BiLSTMEncoder(nn.Module):
         if self.config.path is None:
             return None, nn.Embedding(self.config.vocabulary, self.config.word_width)
         index, values = read_vectors(Path(self.config.path), self.config.word_width)
-        return index, nn.Embedding(*values.shape, _weight=values)
+        return index, nn.Embedding(len(values), self.config.word_width, _weight=values)
 
 
 def read_vectors(path: Path, width: int) -> tuple[dict[str, int], Tensor]:
-    """Word vectors in GloVe's format: a word and its numbers, by spaces, on each line. Row 0 is for the unknown."""
+    """Word vectors in GloVe's format: a line has a word and its numbers. Row 0 is for unknown words."""
     index: dict[str, int] = {}
     numbers = array("f", [0.0] * width)
     try:
