@@ -1,0 +1,45 @@
+"""A model small enough to train in a second, and documents it can learn."""
+
+from __future__ import annotations
+
+import random
+
+from corefine.document import Document
+from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
+from corefine.model.network import Model
+from corefine.model.settings import TrainingConfig
+
+CONFIG = ModelConfig(
+    EncoderConfig(
+        kind="bilstm", fine_tune=True, word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50, dropout=0.1
+    ),
+    HeadConfig(max_span_width=3, candidates=10, hidden=16, pair_width=8, feature_width=4),
+)
+TRAINING = TrainingConfig(epochs=3, patience=0, learning_rate=5e-3, encoder_learning_rate=5e-3)
+
+_PEOPLE = (("Anna", "she"), ("Tom", "he"), ("The dog", "it"))
+_VERBS = ("slept", "sang", "left", "waited")
+
+
+def document(seed: int, sentences: int = 6) -> Document:
+    """A few sentences about a few people; names and pronouns corefer."""
+    chance = random.Random(seed)
+    lines: list[list[str]] = []
+    clusters: dict[str, list[tuple[int, int]]] = {}
+    position = 0
+    for number in range(sentences):
+        name, pronoun = _PEOPLE[chance.randrange(len(_PEOPLE))]
+        words = (name if number % 2 == 0 else pronoun).split()
+        clusters.setdefault(name, []).append((position, position + len(words) - 1))
+        line = [*words, chance.choice(_VERBS), "."]
+        lines.append(line)
+        position += len(line)
+    return Document.from_sentences(f"tiny-{seed}", lines, clusters.values())
+
+
+def documents(count: int, *, first: int = 0) -> list[Document]:
+    return [document(seed) for seed in range(first, first + count)]
+
+
+def model(seed: int = 0, config: ModelConfig = CONFIG) -> Model:
+    return Model.create(config, seed=seed)
