@@ -1,0 +1,35 @@
+# Everything a fresh machine needs: `make demo` to see corefine at work, `make test` to check it.
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test lint types nightly bench clean
+
+demo: $(READY)  ## Play a short simulated annotation in the terminal
+	$(BIN)/corefine demo
+
+test: $(READY) lint types  ## Lint, types and all tests
+	$(BIN)/pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+nightly: $(READY)  ## The slow, thorough tests
+	$(BIN)/pytest -m nightly
+
+bench: $(READY)  ## Measure every bar on this machine
+	$(BIN)/corefine bench all
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(or $(shell command -v $(PYTHON)),python3) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,330 @@
+"""One document's questions, answers, and what follows from them.
+
+The same object serves a person in the browser and a simulated annotator: it asks, it takes answers, it knows what they
+imply. Everything that happens is an event in a plain log, and the log alone brings back the identical state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from corefine.cost import CostModel
+from corefine.document import Document, Span
+from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
+from corefine.links import Change, Links
+from corefine.prediction import Prediction
+from corefine.questions import Answer, Protocol, Question, Reply, check_fits
+from corefine.records import LOG_VERSION, Action, Answered, Budget, Outcome, assertions_of, check_log, spans_of
+from corefine.revision import Mask, Revision
+from corefine.selectors import Entropy, PairwiseEntropy, Progress, Selector
+from corefine.selectors.entropy import pair_entropies
+
+
+class Session:
+    """Questions about one document, the next always chosen on all answers so far.
+
+    Answers are numbered as their questions, from 1. `withdraw` takes any of them back, `undo` and `redo` go back and
+    forth through everything that was done. A failing call raises and changes nothing.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        prediction: Prediction,
+        *,
+        protocol: Protocol = Protocol.DISCRETE,
+        selector: Selector | None = None,
+        budget: Budget | None = None,
+        infer_first: bool = False,
+        cost: CostModel | None = None,
+    ) -> None:
+        self.document = document
+        self.protocol = Protocol(protocol)
+        default: Selector = PairwiseEntropy() if self._pairwise else Entropy()
+        self.selector = selector or default
+        self.budget = budget or Budget()
+        self.cost = cost or CostModel()
+        self.links = Links(infer_first=infer_first)
+        self._given: dict[int, Answered] = {}  # every answer ever given
+        self._standing: dict[int, Answered] = {}  # those not withdrawn
+        self._asked: Counter[Span] = Counter()  # mentions of standing answers
+        self._done: list[Action] = []
+        self._undone: list[Action] = []
+        self._events: list[dict[str, Any]] = []
+        self._open: Question | None = None
+        self.use(prediction)
+
+    # What is asked
+
+    def next_question(self) -> Question | None:
+        """The open question; None when the budget is used or nothing is left to ask. Asking again changes nothing."""
+        if self._open is None and not self._spent():
+            self._open = self._corrected() or self._chosen()
+        return self._open
+
+    def use(self, prediction: Prediction) -> None:
+        """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew."""
+        for span in prediction.spans:
+            self._check_inside(span)
+        self.revision = Revision(prediction, self.links)
+        for answered in self._standing.values():
+            self._pass_over(answered, passed=True)
+        self._scores = self.selector.scores(self.revision, np.arange(len(prediction)))
+        self._open = None
+
+    # What is answered
+
+    def answer(self, answer: Answer, *, number: int | None = None, seconds: float | None = None) -> Outcome:
+        """Answer the open question; `number`, if given, must be its number."""
+        question = self._open
+        if question is None:
+            raise NotOpenError("no question is open: call next_question first")
+        if number is not None and number != question.number:
+            raise NotOpenError(f"question {number} is not open; question {question.number} is")
+        check_fits(answer, question)
+        self._check_span(question, answer)
+        if seconds is None:
+            seconds = self.cost.seconds(question.protocol, answer)
+        answered = Answered(question, answer, seconds)
+        outcome = self._give(answered)
+        self._did(Action(question.number), {"event": "answer", **answered.to_json()})
+        return outcome
+
+    def skip(self, *, seconds: float | None = None) -> Outcome:
+        """Leave the open question: nothing is asserted, its time is counted, and it is not asked again."""
+        return self.answer(Answer.unsure(), seconds=seconds)
+
+    def withdraw(self, number: int) -> None:
+        """Take an answer back: the links are as if it had never been given."""
+        if number not in self._standing:
+            raise UnknownAnswerError(f"there is no answer {number} to withdraw")
+        self._take_back(number)
+        self._did(Action(number, withdrawal=True), {"event": "withdraw", "number": number})
+
+    def undo(self) -> None:
+        """Undo the last answer or withdrawal that is not undone yet."""
+        if not self._done:
+            raise UnknownAnswerError("there is nothing to undo")
+        self._apply(self._done[-1], reverse=True)
+        self._undone.append(self._done.pop())
+        self._events.append({"event": "undo"})
+
+    def redo(self) -> None:
+        """Do again what was undone last, unless something else was done since."""
+        if not self._undone:
+            raise UnknownAnswerError("there is nothing to redo")
+        self._apply(self._undone[-1], reverse=False)
+        self._done.append(self._undone.pop())
+        self._events.append({"event": "redo"})
+
+    # What came of it
+
+    @property
+    def answers(self) -> tuple[Answered, ...]:
+        """The standing answers, in the order of their numbers."""
+        return tuple(self._standing[number] for number in sorted(self._standing))
+
+    @property
+    def seconds(self) -> float:
+        """Time spent, withdrawn answers included: a person has spent that too."""
+        return sum(answered.seconds for answered in self._given.values())
+
+    @property
+    def open_mentions(self) -> int:
+        """How many mentions could still be asked about, whatever the budget."""
+        return int(self._allowed().sum())
+
+    def relabelled(self) -> Document:
+        """The document with the clusters that model and answers make together."""
+        clusters = self.revision.clusters()
+        clustered = {span for cluster in clusters for span in cluster}
+        alone = [(span,) for span in self._corrections() if self.links.is_mention(span) and span not in clustered]
+        return self.document.with_clusters([*clusters, *alone])
+
+    @property
+    def log(self) -> dict[str, Any]:
+        """Everything that happened, as plain JSON values. `replay` brings the session back from it."""
+        return {
+            "version": LOG_VERSION,
+            "document": self.document.name,
+            "part": self.document.part,
+            "tokens": len(self.document),
+            "protocol": self.protocol.value,
+            "selector": self.selector.name,
+            "infer_first": self.links.infer_first,
+            "events": list(self._events),
+        }
+
+    def replay(self, log: dict[str, Any]) -> None:
+        """Take a log's events into this fresh session, made with the same document and settings."""
+        if self._events:
+            raise InputError("a log is replayed into a fresh session; this one has events already")
+        check_log(log, self)
+        for event in log["events"]:
+            match event["event"]:
+                case "answer":
+                    answered = Answered.from_json(event)
+                    self._check_span(answered.question, answered.answer)
+                    self._give(answered)
+                    self._did(Action(answered.question.number), event)
+                case "withdraw":
+                    self.withdraw(event["number"])
+                case "undo":
+                    self.undo()
+                case "redo":
+                    self.redo()
+                case other:
+                    raise InputError(f"unknown event {other!r} in the log: it was made by a newer version")
+
+    # Within
+
+    @property
+    def _pairwise(self) -> bool:
+        return self.protocol is Protocol.PAIRWISE
+
+    def _spent(self) -> bool:
+        questions, seconds = self.budget.questions, self.budget.seconds
+        return (questions is not None and len(self._standing) >= questions) or (
+            seconds is not None and self.seconds >= seconds
+        )
+
+    def _allowed(self) -> Mask:
+        """[N] mentions that may be asked about: not settled, not asked, and with a candidate to propose."""
+        revision = self.revision
+        if self._pairwise:
+            closed: Mask = revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1)
+            return ~closed
+        allowed: Mask = ~revision.settled & ~revision.blocked.all(axis=1)
+        asked = [row for span in self._asked if (row := revision.nodes.row(span)) is not None]
+        allowed[asked] = False
+        return allowed
+
+    def _chosen(self) -> Question | None:
+        progress = Progress(len(self._standing), self.budget.questions)
+        row = self.selector.choose(self._scores, self._allowed(), self.revision, progress)
+        if row is None:
+            return None
+        column = self._proposed(row)
+        antecedent = self.revision.nodes.spans[self.revision.prediction.candidates[row, column]]
+        return Question(
+            number=len(self._given) + 1,
+            mention=self.revision.nodes.spans[row],
+            antecedent=None if self.protocol is Protocol.FOLLOW_UP else antecedent,
+            protocol=self.protocol,
+            probability=float(self.revision.rows[row, 1 + column]),
+            score=float(self._scores[row]),
+        )
+
+    def _proposed(self, row: int) -> int:
+        """The column of the antecedent to propose: the most probable, or of all pairs the most uncertain."""
+        values = (
+            pair_entropies(self.revision, np.array([row]))[0]
+            if self._pairwise
+            else np.where(self.revision.blocked[row], -1.0, self.revision.rows[row, 1:])
+        )
+        best = np.flatnonzero(values == values.max())
+        return int(best[self.revision.prediction.candidates[row, best].argmax()])  # ties to the nearest
+
+    def _corrections(self) -> dict[Span, Question]:
+        """Spans that people put in the place of a wrongly bounded mention, and the questions they were put into."""
+        return {
+            answered.answer.span: answered.question
+            for answered in self._standing.values()
+            if answered.answer.reply is Reply.BOUNDARIES and answered.answer.span is not None
+        }
+
+    def _corrected(self) -> Question | None:
+        """A question about a span whose boundaries were just set right, in place of the one it came from."""
+        for span, question in self._corrections().items():
+            if span in self._asked or not self.links.is_mention(span) or self._is_settled(span):
+                continue
+            proposed = question.antecedent
+            fits = proposed is not None and proposed < span and self.links.relation(proposed, span) is None
+            return Question(
+                number=len(self._given) + 1,
+                mention=span,
+                antecedent=proposed if fits else None,
+                protocol=question.protocol if fits else Protocol.FOLLOW_UP,
+            )
+        return None
+
+    def _is_settled(self, span: Span) -> bool:
+        """Whether answers already say which earlier mention, or that none, is of the span's entity."""
+        entity = self.links.entity_id(span)
+        return entity is not None and (self.links.first(entity) < span or self.links.floor(entity) == span)
+
+    def _check_inside(self, span: Span) -> None:
+        if not self.document.holds(span):
+            raise OutsideError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
+
+    def _check_span(self, question: Question, answer: Answer) -> None:
+        """An answer's span lies in the document, and before the mention where it must."""
+        span, mention = answer.span, question.mention
+        if span is None:
+            return
+        self._check_inside(span)
+        if answer.reply is Reply.FIRST and span > mention:
+            raise OutsideError(f"the first appearance {span} comes after the mention {mention}")
+        if answer.reply is Reply.ANTECEDENT and span >= mention:
+            raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
+        if answer.reply is Reply.BOUNDARIES and span == mention:
+            raise OutsideError(f"span {span} has the boundaries it had")
+        if answer.same is False and span == question.antecedent:
+            raise AnswerError(f"{span} cannot be both: you said that it is another entity than {mention}")
+
+    def _give(self, answered: Answered) -> Outcome:
+        """Assert an answer; raises and changes nothing where the links contradict it."""
+        number = answered.question.number
+        assertions = assertions_of(answered)
+        spans = {answered.question.mention, *(span for assertion in assertions for span in spans_of(assertion))}
+        open_before = self._allowed()
+        pairs_before = self.links.known_pairs(spans)
+        change = self.links.assert_all(number, assertions)
+        self._given[number] = self._standing[number] = answered
+        self._asked[answered.question.mention] += 1
+        self._pass_over(answered, passed=True)
+        self._follow(change)
+        closed = np.flatnonzero(open_before & ~self._allowed())
+        settled = (self.revision.nodes.spans[row] for row in closed)
+        return Outcome(
+            number,
+            tuple(span for span in settled if span != answered.question.mention),
+            self.links.known_pairs(spans) - pairs_before,
+        )
+
+    def _take_back(self, number: int) -> None:
+        answered = self._standing[number]
+        change = self.links.withdraw(number)
+        del self._standing[number]
+        self._asked -= Counter([answered.question.mention])
+        self._pass_over(answered, passed=False)
+        self._follow(change)
+
+    def _follow(self, change: Change) -> None:
+        """Bring rows, clusters and scores up to date with the links."""
+        rows = self.revision.update(change)
+        self._scores[rows] = self.selector.scores(self.revision, rows)
+        self._open = None
+
+    def _pass_over(self, answered: Answered, *, passed: bool) -> None:
+        """A pair that somebody could not tell is not asked again; its row's score does not count it any more."""
+        question = answered.question
+        row = self.revision.nodes.row(question.mention)
+        if answered.answer.reply is Reply.UNSURE and row is not None and question.antecedent is not None:
+            column = self.revision.column(row, question.antecedent)
+            if column is not None:
+                self.revision.passed[row, column] = passed
+
+    def _apply(self, action: Action, *, reverse: bool) -> None:
+        if action.withdrawal != reverse:
+            self._take_back(action.number)
+        else:
+            self._give(self._given[action.number])
+
+    def _did(self, action: Action, event: dict[str, Any]) -> None:
+        self._done.append(action)
+        self._undone.clear()
+        self._events.append(event)
