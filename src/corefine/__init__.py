@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
     from corefine.prediction import Prediction
+    from corefine.scores import Score, Scores, score
 
 __version__ = "0.1.0"
 
@@ -19,11 +20,24 @@ _HOMES = {
     "CorefineError": "corefine.errors",
     "Document": "corefine.document",
     "Prediction": "corefine.prediction",
+    "Score": "corefine.scores",
+    "Scores": "corefine.scores",
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
+    "score": "corefine.scores",
 }
 
-__all__ = ["CorefineError", "Document", "Prediction", "Span", "SplitSpan", "__version__"]
+__all__ = [
+    "CorefineError",
+    "Document",
+    "Prediction",
+    "Score",
+    "Scores",
+    "Span",
+    "SplitSpan",
+    "__version__",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,83 @@
+"""Mention detection, MUC, B3, LEA and the links of BLANC: sums over the overlaps, linear in the mentions.
+
+Each function gives the `Tally` of one document. `ceaf` has the one score that needs an assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import fsum
+
+from corefine.scores.overlap import Overlap
+from corefine.scores.tally import Tally
+
+
+def mentions(overlap: Overlap) -> Tally:
+    """Mention detection: exact spans, whatever cluster they are in."""
+    common = overlap.common
+    return Tally(common, sum(overlap.key_sizes), common, sum(overlap.response_sizes))
+
+
+def muc(overlap: Overlap) -> Tally:
+    """The fewest links that would join each cluster (Vilain et al. 1995); clusters of one have none."""
+    kept = overlap.common - len(overlap.cells)
+    key_links = sum(overlap.key_sizes) - len(overlap.key_sizes)
+    return Tally(kept, key_links, kept, sum(overlap.response_sizes) - len(overlap.response_sizes))
+
+
+def b3(overlap: Overlap) -> Tally:
+    """For each mention, the share of its cluster that it is still together with (Bagga and Baldwin 1998)."""
+    key, response = overlap.key_sizes, overlap.response_sizes
+    return Tally(
+        fsum([n * n / key[k] for k, _, n in overlap.cells]),
+        sum(key),
+        fsum([n * n / response[r] for _, r, n in overlap.cells]),
+        sum(response),
+    )
+
+
+def lea(overlap: Overlap) -> Tally:
+    """The share of each cluster's links that is found, weighted by its size (Moosavi and Strube 2016).
+
+    A cluster of s mentions has s(s-1)/2 links, n(n-1)/2 of them in an overlap of n, and weighs s: the s
+    cancels. A cluster of one has a link to itself, found if it is a cluster of one on the other side too.
+    """
+    key, response = overlap.key_sizes, overlap.response_sizes
+    recalled: list[float] = []
+    precise: list[float] = []
+    for k, r, n in overlap.cells:
+        links = n * (n - 1)
+        if links:
+            recalled.append(links / (key[k] - 1))
+            precise.append(links / (response[r] - 1))
+        elif key[k] == response[r] == 1:
+            recalled.append(1)
+            precise.append(1)
+    return Tally(fsum(recalled), sum(key), fsum(precise), sum(response))
+
+
+def blanc_links(overlap: Overlap) -> tuple[Tally, Tally]:
+    """The coreference links and the non-coreference links of BLANC (Luo et al. 2014), counted, not enumerated.
+
+    Mentions that both sides have are pairwise linked or not on each side. Those linked on neither are all
+    pairs, less those linked in the key, less those linked in the response, plus those linked in both.
+    """
+    key_common = [0] * len(overlap.key_sizes)
+    response_common = [0] * len(overlap.response_sizes)
+    for k, r, n in overlap.cells:
+        key_common[k] += n
+        response_common[r] += n
+    linked = _links([n for _, _, n in overlap.cells])
+    apart = _links([overlap.common]) - _links(key_common) - _links(response_common) + linked
+    key_linked, response_linked = _links(overlap.key_sizes), _links(overlap.response_sizes)
+    key_apart = _links([sum(overlap.key_sizes)]) - key_linked
+    response_apart = _links([sum(overlap.response_sizes)]) - response_linked
+    return (
+        Tally(linked, key_linked, linked, response_linked),
+        Tally(apart, key_apart, apart, response_apart),
+    )
+
+
+def _links(sizes: Iterable[int]) -> int:
+    """How many pairs of mentions lie within groups of these sizes."""
+    return sum([size * (size - 1) for size in sizes]) // 2

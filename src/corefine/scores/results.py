@@ -1,0 +1,96 @@
+"""What scoring gives: counts that add up over documents, and the scores made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable
+from dataclasses import dataclass, fields
+from math import fsum
+
+from corefine.scores.ceaf import ceaf
+from corefine.scores.metrics import b3, blanc_links, lea, mentions, muc
+from corefine.scores.overlap import Overlap
+from corefine.scores.tally import NOTHING, PERFECT, Score, Tally
+
+NONE = Tally(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every score, in percent."""
+
+    mentions: Score
+    muc: Score
+    b3: Score
+    ceafm: Score
+    ceafe: Score
+    blanc: Score
+    lea: Score
+
+    @property
+    def conll_f1(self) -> float:
+        """The mean F1 of MUC, B3 and CEAFe."""
+        return (self.muc.f1 + self.b3.f1 + self.ceafe.f1) / 3
+
+    def as_dict(self) -> dict[str, dict[str, float] | float]:
+        """As `corefine score --json` writes it."""
+        named: dict[str, dict[str, float] | float] = {
+            field.name: getattr(self, field.name).as_dict() for field in fields(self)
+        }
+        return named | {"conll_f1": self.conll_f1}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The tallies of one document, or of several: they add up, as the official scorer adds them."""
+
+    mentions: Tally
+    muc: Tally
+    b3: Tally
+    ceafm: Tally
+    ceafe: Tally
+    linked: Tally
+    apart: Tally
+    lea: Tally
+
+    @classmethod
+    def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Counts:
+        """The counts of two partitions of mentions, one document's key and response."""
+        overlap = Overlap.of(key, response)
+        ceafm, ceafe = ceaf(overlap)
+        linked, apart = blanc_links(overlap)
+        return cls(mentions(overlap), muc(overlap), b3(overlap), ceafm, ceafe, linked, apart, lea(overlap))
+
+    @classmethod
+    def total(cls, counts: Iterable[Counts]) -> Counts:
+        """The counts of several documents together; of none, all zero."""
+        listed = list(counts)
+        return cls(
+            **{
+                field.name: Tally(*map(fsum, zip(NONE, *[getattr(each, field.name) for each in listed], strict=True)))
+                for field in fields(cls)
+            }
+        )
+
+    @property
+    def scores(self) -> Scores:
+        return Scores(
+            mentions=self.mentions.score,
+            muc=self.muc.score,
+            b3=self.b3.score,
+            ceafm=self.ceafm.score,
+            ceafe=self.ceafe.score,
+            blanc=self._blanc(),
+            lea=self.lea.score,
+        )
+
+    def _blanc(self) -> Score:
+        """The mean over both kinds of links, or the one kind that occurs.
+
+        Where there is no link at all (no document has two mentions on either side) it is whether the mentions are
+        the same (Luo et al. 2014, section 4.3).
+        """
+        kinds = [links.score for links in (self.linked, self.apart) if not links.empty]
+        if kinds:
+            return Score(*(fsum(values) / len(kinds) for values in zip(*kinds, strict=True)))
+        found, key, _, response = self.mentions
+        return PERFECT if found == key == response > 0 else NOTHING
