@@ -112,27 +112,35 @@ class PairScorer(nn.Module):
         shape = (self.config.pair_depth, len(spans), self.config.hidden)
         return F.dropout(spans.new_ones(shape), self.config.dropout)
 
-    def coarse(self, spans: Tensor, mention_scores: Tensor) -> tuple[Tensor, Tensor]:
-        """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K]."""
+    def coarse(self, spans: Tensor, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K].
+
+        `candidates` are only scored, where others have chosen them.
+        """
         if self.coarse_left is None or self.coarse_right is None:
             raise ValueError("coarse scores need coarse_to_fine")
         left, right = self.coarse_left(spans), self.coarse_right(spans)
-        size, window = len(spans), self.config.coarse_window
+        if candidates is None:
+            candidates = self._best(left.detach(), right.detach(), mention_scores.detach())
+        theirs = right[candidates.clamp(min=0)]  # [N, K, coarse]
+        return candidates, torch.bmm(theirs, left[:, :, None]).squeeze(2)
+
+    def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
+        """The K earlier spans with the best product and mention score, among a window of them: [N, K]."""
+        size, window = len(left), self.config.coarse_window
         reach = min(self.config.candidates, max(size - 1, 0))
         chosen = []
-        for rows in rows_in_blocks(size, min(size, window) + 1, spans.device):
+        for rows in rows_in_blocks(size, min(size, window) + 1, left.device):
             begin = max(0, rows.start - window)
-            scores = left[rows].detach() @ right[begin : rows.stop].detach().t()
-            scores += mention_scores[begin : rows.stop].detach()
-            own = torch.arange(rows.start, rows.stop, device=spans.device)[:, None]
-            other = torch.arange(begin, rows.stop, device=spans.device)
+            scores = left[rows] @ right[begin : rows.stop].t()
+            scores += mention_scores[begin : rows.stop]
+            own = torch.arange(rows.start, rows.stop, device=left.device)[:, None]
+            other = torch.arange(begin, rows.stop, device=left.device)
             scores.masked_fill_((other >= own) | (other < own - window), MASKED)
             best = scores.topk(min(reach, scores.shape[1]), dim=1)
             block = torch.where(torch.isfinite(best.values), best.indices + begin, NONE)
             chosen.append(F.pad(block, (0, reach - block.shape[1]), value=NONE))
-        candidates = torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=spans.device)
-        theirs = right[candidates.clamp(min=0)]  # [N, K, coarse]
-        return candidates, torch.bmm(theirs, left[:, :, None]).squeeze(2)
+        return torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=left.device)
 
 
 def _strings(inputs: Inputs, top: TopSpans) -> Tensor:

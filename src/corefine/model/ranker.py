@@ -81,14 +81,24 @@ class SpanRanker(nn.Module):
         mean = torch.stack([member.scores for member in mentions]).mean(0)
         return prune(mentions[0].with_scores(mean), self.config.head)
 
-    def pairs(self, inputs: Inputs, mentions: MentionScores, top: TopSpans) -> Ranking:
-        """The ranking of the top spans; `mentions` are this model's own."""
+    def candidates(self, mentions: MentionScores, top: TopSpans) -> Tensor:
+        """The candidates this model would choose, [N, K], the best or nearest first."""
+        if not self.config.head.coarse_to_fine:
+            return self.pair.nearest(len(top), top.starts.device)
+        spans = self.spans.represent(mentions, top)
+        return self.pair.coarse(spans, self.spans.of(mentions, top, spans))[0]
+
+    def pairs(
+        self, inputs: Inputs, mentions: MentionScores, top: TopSpans, candidates: Tensor | None = None
+    ) -> Ranking:
+        """The ranking of the top spans; `mentions` are this model's own, `candidates` too unless they are given."""
         spans = self.spans.represent(mentions, top)  # [N, G]
         mention_scores = self.spans.of(mentions, top, spans)  # [N]
+        coarse: Tensor | None = None
         if self.config.head.coarse_to_fine:
-            candidates, coarse = self.pair.coarse(spans, mention_scores)
-        else:
-            candidates, coarse = self.pair.nearest(len(top), spans.device), None
+            candidates, coarse = self.pair.coarse(spans, mention_scores, candidates)
+        elif candidates is None:
+            candidates = self.pair.nearest(len(top), spans.device)
         scores = self.pair(inputs, top, spans, candidates)  # [N, K]
         scores = scores + mention_scores[:, None] + mention_scores[candidates.clamp(min=0)]
         if coarse is not None:
