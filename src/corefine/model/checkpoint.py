@@ -26,9 +26,7 @@ MODEL = "model"
 ADAPTER = "adapter.safetensors"
 
 
-def save_model(
-    folder: Path, model: Model, trained: Mapping[str, Any] | None = None, *, half: bool = False
-) -> None:
+def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = None, *, half: bool = False) -> None:
     """Save the model, replacing the one in the folder.
 
     trained    how it came to be: data, settings, scores; for people, and for the model card
@@ -47,10 +45,10 @@ def save_model(
     save_record(folder, MODEL, tensors, facts | {"trained": dict(trained or {})})
 
 
-def load_model(folder: Path, *, encoder: Encoder | None = None) -> Model:
+def load_model(folder: Path, *, share: Model | None = None) -> Model:
     """The model of a folder, checked in every way it can be.
 
-    `encoder` may be one that is loaded already and has the same settings.
+    The encoder of `share` is used again if it has the same settings.
     """
     record = load_record(folder, MODEL)
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
@@ -58,13 +56,11 @@ def load_model(folder: Path, *, encoder: Encoder | None = None) -> Model:
     config = ModelConfig.from_dict(record.facts["config"])
     if config.encoder.adapter is not None:
         config = replace(config, encoder=replace(config.encoder, adapter=str(_adapter(folder, record.facts))))
-    if encoder is None:
-        encoder = make_encoder(config.encoder)
+    same = share is not None and share.config.encoder == config.encoder
+    encoder = share.encoder if share is not None and same else make_encoder(config.encoder)
     model = Model.create(config, encoder=encoder)
     _check_identity(folder, record.facts.get("encoder", {}), encoder, model.frozen)
-    tensors = {
-        name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()
-    }
+    tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
     try:
         model.load_tensors(tensors)
     except ModelError as error:
