@@ -1,1 +1,29 @@
+"""The documents that ship with corefine: a dozen short stories with gold coreference, singletons included.
 
+They were written for this project and are licensed with it; `docs/stories.md` says what counts as a mention.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from corefine.document import Document
+
+__all__ = ["load", "path"]
+
+
+def path() -> Path:
+    """The file the stories are kept in: JSON lines, one document a line."""
+    return Path(str(files(__name__) / "stories.jsonl"))
+
+
+@cache
+def load() -> tuple[Document, ...]:
+    """All stories, in the order of the file."""
+    from corefine import formats
+
+    return tuple(formats.read(path()))
