@@ -156,6 +156,25 @@ def test_every_personal_pronoun_is_a_mention_but_for_those_that_refer_to_nobody_
     }
 
 
+@each_story
+def test_an_entity_is_he_or_she_or_it(name: str) -> None:
+    document = story(name)
+    for cluster in document.clusters:
+        words = {document.words(span).lower() for span in cluster}
+        kinds = [{"he", "him", "his", "himself"}, {"she", "her"}, {"it", "its"}]
+        assert sum(bool(kind & words) for kind in kinds) <= 1, words
+
+
+def test_all_but_one_narrator_and_one_group_have_a_name_or_description() -> None:
+    nameless = [
+        (document.name, document.words(cluster[0]))
+        for document in stories.load()
+        for cluster in document.clusters
+        if len(cluster) > 1 and all(is_pronoun(document, span) for span in cluster)
+    ]
+    assert nameless == [("trip", "I"), ("letter", "us")]
+
+
 # What the stories are there to show
 
 
