@@ -145,8 +145,10 @@ class PairScorer(nn.Module):
 
 def _strings(inputs: Inputs, top: TopSpans) -> Tensor:
     """[N] numbers, equal where the top spans have the same words."""
-    reach = int((top.ends - top.starts).max()) + 1 if len(top) else 1
+    if not len(top):
+        return top.starts
+    reach = int((top.ends - top.starts).max()) + 1
     inside = top.starts[:, None] + torch.arange(reach, device=top.starts.device)
-    words = inputs.words[inside.clamp(max=max(inputs.length - 1, 0))].masked_fill(inside > top.ends[:, None], 0)
+    words = inputs.words[inside.clamp(max=inputs.length - 1)].masked_fill(inside > top.ends[:, None], 0)
     numbers: Tensor = torch.unique(words, dim=0, return_inverse=True)[1]
     return numbers

@@ -70,9 +70,7 @@ class SpanScorer(nn.Module):
         self.attention = nn.Linear(width, 1)
         self.widths = nn.Embedding(config.max_span_width, config.feature_width)
         self.first = nn.Linear(self.size, config.hidden)
-        self.deeper = nn.ModuleList(
-            nn.Linear(config.hidden, config.hidden) for _ in range(config.mention_depth - 1)
-        )
+        self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.mention_depth - 1))
         self.score = nn.Linear(config.hidden, 1)
 
     def forward(self, tokens: Tensor, sentences: Tensor) -> MentionScores:
@@ -81,6 +79,8 @@ class SpanScorer(nn.Module):
         Shape: tokens [T, D], sentences [T].
         """
         attention = self.attention(tokens).squeeze(1)  # [T]
+        if not len(tokens):
+            return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
         hidden = torch.relu(self._first_layer(tokens, attention))  # [T, W, hidden]
         # One mask for all widths of a start: sampling one for each span costs more than the layer itself.
         hidden = self._drop(hidden)
