@@ -31,9 +31,7 @@ def minilm(config: EncoderConfig) -> TransformerEncoder:
         raise WeightsError(f"{folder} holds no {WEIGHTS}; {_ADVICE}")
     found = _sha256(weights, weights.stat().st_mtime_ns)
     if found != SHA256:
-        raise WeightsError(
-            f"{weights} is altered or another model: its SHA-256 is {found}, not {SHA256}; {_ADVICE}"
-        )
+        raise WeightsError(f"{weights} is altered or another model: its SHA-256 is {found}, not {SHA256}; {_ADVICE}")
     encoder = TransformerEncoder(replace(config, kind="minilm"), folder)
     encoder.name = "all-MiniLM-L6-v2"
     return encoder

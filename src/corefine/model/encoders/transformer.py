@@ -41,9 +41,7 @@ class TransformerEncoder(nn.Module):
         if any(not -depth - 1 <= layer <= depth for layer in config.layers):
             raise ConfigError(f"layers {config.layers}: {self.name} has layers 0 (embeddings) to {depth}")
         self.layers = max(1, len(config.layers))
-        self.window = min(
-            config.window, int(getattr(self.network.config, "max_position_embeddings", config.window))
-        )
+        self.window = min(config.window, int(getattr(self.network.config, "max_position_embeddings", config.window)))
         self._hash: str | None = None
         self.requires_grad_(config.fine_tune)
         self.train(config.fine_tune)
@@ -52,7 +50,7 @@ class TransformerEncoder(nn.Module):
         if not len(document):
             return torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
         pieces, owners = self._pieces(document.tokens)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.fine_tune and self.training):
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.fine_tune and self.network.training):
             states = self._pool(self._run(pieces), torch.tensor(owners), len(document))  # [layers, T, H]
         return states if self.layers > 1 else states[0]
 
