@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from corefine.document import Document
 from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
@@ -13,9 +14,22 @@ CONFIG = ModelConfig(
     EncoderConfig(
         kind="bilstm", fine_tune=True, word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50, dropout=0.1
     ),
-    HeadConfig(max_span_width=3, candidates=10, hidden=16, pair_width=8, feature_width=4),
+    HeadConfig(
+        max_span_width=3,
+        spans_per_word=0.6,
+        candidates=10,
+        hidden=16,
+        pair_width=8,
+        feature_width=4,
+        state_dropout=0.1,
+        dropout=0.1,
+    ),
 )
-TRAINING = TrainingConfig(epochs=3, patience=0, learning_rate=5e-3, encoder_learning_rate=5e-3)
+TRAINING = TrainingConfig(
+    epochs=3, patience=0, learning_rate=1e-2, encoder_learning_rate=1e-2, mention_loss=1.0, documents_per_step=2
+)
+EVERY_SPAN = replace(CONFIG, head=replace(CONFIG.head, spans_per_word=3.0, candidates=200))
+"""The same, keeping all spans, so that a test can rely on a mention being among them."""
 
 _PEOPLE = (("Anna", "she"), ("Tom", "he"), ("The dog", "it"))
 _VERBS = ("slept", "sang", "left", "waited")
