@@ -45,7 +45,8 @@ class Nodes:
 class Decoder:
     """Clusters of one document, kept up to date as antecedents and links change.
 
-    labels    cluster of each node: the smallest node in it, so a label changes only where a cluster does
+    labels    cluster of each node: one of the nodes in it, the same as before where that is possible, so that
+              few labels change
     """
 
     def __init__(self, nodes: Nodes, links: Links) -> None:
@@ -53,27 +54,32 @@ class Decoder:
         self._links = links
         self._antecedent = [NONE] * nodes.rows
         self._strength = [0.0] * nodes.rows
-        self._followers: dict[int, set[int]] = {}  # node -> rows whose antecedent it is
-        self.labels: Indices = np.arange(nodes.rows, dtype=np.int64)
+        self._followers: list[set[int]] = []  # of each node, the rows whose antecedent it is
+        self._entity: list[int | None] = []  # of each node
+        self.labels: Indices = np.zeros(0, dtype=np.int64)
+        self._grow()
 
     def update(self, rows: Iterable[int], antecedents: Indices, strengths: Floats, spans: Iterable[Span]) -> list[int]:
-        """Take the rows' new antecedents (`NONE`: epsilon) and links that changed on `spans`; return changed nodes."""
+        """Take the rows' new antecedents (`NONE`: epsilon) and links that changed on `spans`.
+
+        Returns the nodes whose label changed.
+        """
         seeds = {self._nodes.number(span) for span in spans}
         self._grow()
+        for node in seeds:
+            self._entity[node] = self._links.entity_id(self._nodes.spans[node])
         for row, antecedent, strength in zip(rows, antecedents.tolist(), strengths.tolist(), strict=True):
             before = self._antecedent[row]
             seeds.update(node for node in (row, before, antecedent) if node != NONE)
             if before != NONE:
                 self._followers[before].discard(row)
             if antecedent != NONE:
-                self._followers.setdefault(antecedent, set()).add(row)
+                self._followers[antecedent].add(row)
             self._antecedent[row], self._strength[row] = antecedent, strength
         changed: list[int] = []
         for part in self._parts(seeds):
             for cluster in self._split(part):
-                label = min(cluster)
-                changed.extend(node for node in cluster if self.labels[node] != label)
-                self.labels[cluster] = label
+                changed += self._label(cluster)
         return changed
 
     def clusters(self) -> tuple[Cluster, ...]:
@@ -85,48 +91,58 @@ class Decoder:
 
     def _grow(self) -> None:
         """Nodes met since are clusters of their own until they are linked."""
-        known = len(self.labels)
-        if known < len(self._nodes):
-            self.labels = np.concatenate([self.labels, np.arange(known, len(self._nodes), dtype=np.int64)])
+        known, size = len(self.labels), len(self._nodes)
+        if known < size:
+            self.labels = np.concatenate([self.labels, np.arange(known, size, dtype=np.int64)])
+            self._followers += [set() for _ in range(known, size)]
+            self._entity += [None] * (size - known)
+
+    def _label(self, cluster: list[int]) -> list[int]:
+        """Give a cluster the label that most of it has, if that is one of its nodes; return the nodes relabelled."""
+        nodes = np.array(cluster, dtype=np.int64)
+        before = self.labels[nodes]
+        values, counts = np.unique(before, return_counts=True)
+        inside = np.isin(values, nodes)
+        label = values[inside][counts[inside].argmax()] if inside.any() else nodes.min()
+        self.labels[nodes] = label
+        relabelled: list[int] = nodes[before != label].tolist()
+        return relabelled
 
     def _parts(self, seeds: set[int]) -> Iterator[list[int]]:
         """Connected parts around the seeds: what could be one cluster if nothing forbade it."""
+        antecedent, followers, entity, rows = self._antecedent, self._followers, self._entity, self._nodes.rows
         seen: set[int] = set()
+        gone_through: set[int] = set()
         for seed in sorted(seeds):
             if seed in seen:
                 continue
             seen.add(seed)
             part = [seed]
-            entities: set[int] = set()
             for node in part:  # grows as it is gone through
-                for neighbour in self._neighbours(node, entities):
+                tied = list(followers[node])
+                if node < rows and antecedent[node] != NONE:
+                    tied.append(antecedent[node])
+                own = entity[node]
+                if own is not None and own not in gone_through:
+                    gone_through.add(own)
+                    tied += map(self._nodes.number, self._links.members(own))
+                for neighbour in tied:
                     if neighbour not in seen:
                         seen.add(neighbour)
                         part.append(neighbour)
             yield part
 
-    def _neighbours(self, node: int, entities: set[int]) -> Iterator[int]:
-        """Nodes tied to this one; the members of an entity only once, it is then added to `entities`."""
-        if node < self._nodes.rows and self._antecedent[node] != NONE:
-            yield self._antecedent[node]
-        yield from self._followers.get(node, ())
-        entity = self._links.entity_id(self._nodes.spans[node])
-        if entity is not None and entity not in entities:
-            entities.add(entity)
-            yield from map(self._nodes.number, self._links.members(entity))
-
     def _split(self, part: list[int]) -> list[list[int]]:
         """The part as one cluster, or as several where people set some of it apart."""
-        entities = {node: self._links.entity_id(self._nodes.spans[node]) for node in part}
-        present = {entity for entity in entities.values() if entity is not None}
-        if all(present.isdisjoint(self._links.said_apart(entity)) for entity in present):
+        present = {entity for node in part if (entity := self._entity[node]) is not None}
+        clashes = {
+            entity: clash for entity in present if (clash := present.intersection(self._links.said_apart(entity)))
+        }
+        if not clashes:
             return [part]
-        groups = _Groups(entities, self._links)
-        strongest_first = sorted(
-            (node for node in part if node < self._nodes.rows and self._antecedent[node] != NONE),
-            key=lambda node: (-self._strength[node], node),
-        )
-        for node in strongest_first:
+        groups = _Groups({node: self._entity[node] for node in part}, clashes)
+        linked = (node for node in part if node < self._nodes.rows and self._antecedent[node] != NONE)
+        for node in sorted(linked, key=lambda node: (-self._strength[node], node)):  # the strongest links first
             groups.join(node, self._antecedent[node])
         return groups.members()
 
@@ -134,38 +150,43 @@ class Decoder:
 class _Groups:
     """Disjoint groups of nodes that refuse to join where an entity of one cannot be an entity of the other."""
 
-    def __init__(self, entities: dict[int, int | None], links: Links) -> None:
-        self._group = {node: [node] for node in entities}
-        self._entities: dict[int, set[int]] = {node: set() for node in entities}
-        self._links = links
+    def __init__(self, entities: dict[int, int | None], clashes: dict[int, set[int]]) -> None:
         self._root = {node: node for node in entities}
+        self._members = {node: [node] for node in entities}
+        self._entities: dict[int, set[int]] = {}  # of each group, those that clash with any other
+        self._clashes: dict[int, set[int]] = {}
         first_of: dict[int, int] = {}
         for node, entity in entities.items():
-            if entity is not None:
-                self._entities[node].add(entity)
-                self._merge(first_of.setdefault(entity, node), node)
+            if entity is None:
+                continue
+            first = first_of.setdefault(entity, node)
+            if first != node:
+                self._merge(self._root[first], node)
+            elif entity in clashes:
+                self._entities[node] = {entity}
+                self._clashes[node] = set(clashes[entity])
 
     def join(self, a: int, b: int) -> None:
-        small, large = self._root[a], self._root[b]
-        if len(self._entities[small]) > len(self._entities[large]):
-            small, large = large, small
-        others = self._entities[large]
-        if all(others.isdisjoint(self._links.said_apart(entity)) for entity in self._entities[small]):
-            self._merge(a, b)
+        """Make the groups of two nodes one, unless people set apart something in them."""
+        one, other = self._root[a], self._root[b]
+        if one == other:
+            return
+        if one in self._clashes and not self._clashes[one].isdisjoint(self._entities.get(other, ())):
+            return
+        self._merge(one, other)
 
     def members(self) -> list[list[int]]:
-        return [self._group[node] for node, root in self._root.items() if node == root]
+        return list(self._members.values())
 
-    def _merge(self, a: int, b: int) -> None:
-        into, from_ = self._root[a], self._root[b]
-        if into == from_:
-            return
-        if len(self._group[into]) < len(self._group[from_]):
+    def _merge(self, into: int, from_: int) -> None:
+        if len(self._members[into]) < len(self._members[from_]):
             into, from_ = from_, into
-        for node in self._group[from_]:
+        for node in self._members[from_]:
             self._root[node] = into
-        self._group[into] += self._group.pop(from_)
-        self._entities[into] |= self._entities.pop(from_)
+        self._members[into] += self._members.pop(from_)
+        for table in (self._entities, self._clashes):
+            if from_ in table:
+                table[into] = table.get(into, set()) | table.pop(from_)
 
 
 def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:

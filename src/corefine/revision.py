@@ -89,8 +89,7 @@ class Revision:
         self._antecedent = np.full(size, NONE, dtype=np.int64)  # node; may be outside the candidates
         self._strength = np.zeros(size)
         self._decoder = Decoder(self.nodes, links)
-        for row in range(size):
-            self._link_best(row)
+        self._link_best(np.arange(size))
         self._decode(np.arange(size), ())
         self._update(links.spans(), ())
 
@@ -206,7 +205,7 @@ class Revision:
             self._settle(row, self._best_known(row, entity, span))
         else:
             self._block(row, entity)
-            self._link_best(row)
+            self._link_best(np.array([row]))
 
     def _settle(self, row: int, antecedent: int) -> None:
         """All mass on one antecedent, or on epsilon for `NONE`."""
@@ -248,10 +247,12 @@ class Revision:
             self.votes[row] = self._base_votes[row]
             self.votes[row, 1:][blocked] = 0.0
 
-    def _link_best(self, row: int) -> None:
-        column = int(self.rows[row].argmax())
-        self._antecedent[row] = NONE if column == EPSILON else self.prediction.candidates[row, column - 1]
-        self._strength[row] = self.rows[row, column]
+    def _link_best(self, rows: Indices) -> None:
+        """Link each of these mentions to its most probable antecedent."""
+        columns = self.rows[rows].argmax(axis=1)
+        best = self.prediction.candidates[rows, columns - 1] if self.prediction.width else NONE
+        self._antecedent[rows] = np.where(columns == EPSILON, NONE, best)
+        self._strength[rows] = self.rows[rows, columns]
 
 
 class _ListedBy:

@@ -50,7 +50,7 @@ class Session:
         self.links = Links(infer_first=infer_first)
         self._given: dict[int, Answered] = {}  # every answer ever given
         self._standing: dict[int, Answered] = {}  # those not withdrawn
-        self._asked: Counter[Span] = Counter()  # mentions of standing answers
+        self._asked: Counter[Span] = Counter()  # mentions of standing answers, and how often each was asked about
         self._done: list[Action] = []
         self._undone: list[Action] = []
         self._events: list[dict[str, Any]] = []
@@ -70,9 +70,10 @@ class Session:
         for span in prediction.spans:
             self._check_inside(span)
         self.revision = Revision(prediction, self.links)
-        for answered in self._standing.values():
-            self._pass_over(answered, passed=True)
         self._scores = self.selector.scores(self.revision, np.arange(len(prediction)))
+        self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
+        for answered in self._standing.values():
+            self._mark_asked(answered, stands=True)
         self._open = None
 
     # What is answered
@@ -195,12 +196,8 @@ class Session:
         """[N] mentions that may be asked about: not settled, not asked, and with a candidate to propose."""
         revision = self.revision
         if self._pairwise:
-            closed: Mask = revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1)
-            return ~closed
-        allowed: Mask = ~revision.settled & ~revision.blocked.all(axis=1)
-        asked = [row for span in self._asked if (row := revision.nodes.row(span)) is not None]
-        allowed[asked] = False
-        return allowed
+            return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
+        return ~(revision.settled | self._asked_rows | revision.blocked.all(axis=1))
 
     def _chosen(self) -> Question | None:
         progress = Progress(len(self._standing), self.budget.questions)
@@ -285,7 +282,7 @@ class Session:
         change = self.links.assert_all(number, assertions)
         self._given[number] = self._standing[number] = answered
         self._asked[answered.question.mention] += 1
-        self._pass_over(answered, passed=True)
+        self._mark_asked(answered, stands=True)
         self._follow(change)
         closed = np.flatnonzero(open_before & ~self._allowed())
         settled = (self.revision.nodes.spans[row] for row in closed)
@@ -300,7 +297,7 @@ class Session:
         change = self.links.withdraw(number)
         del self._standing[number]
         self._asked -= Counter([answered.question.mention])
-        self._pass_over(answered, passed=False)
+        self._mark_asked(answered, stands=False)
         self._follow(change)
 
     def _follow(self, change: Change) -> None:
@@ -309,14 +306,18 @@ class Session:
         self._scores[rows] = self.selector.scores(self.revision, rows)
         self._open = None
 
-    def _pass_over(self, answered: Answered, *, passed: bool) -> None:
-        """A pair that somebody could not tell is not asked again; its row's score does not count it any more."""
+    def _mark_asked(self, answered: Answered, *, stands: bool) -> None:
+        """Note on the rows what was asked: a mention is asked about once, a pair that nobody could tell likewise."""
         question = answered.question
         row = self.revision.nodes.row(question.mention)
-        if answered.answer.reply is Reply.UNSURE and row is not None and question.antecedent is not None:
+        if row is None:
+            return
+        self._asked_rows[row] = self._asked[question.mention] > 0
+        if answered.answer.reply is Reply.UNSURE and question.antecedent is not None:
             column = self.revision.column(row, question.antecedent)
             if column is not None:
-                self.revision.passed[row, column] = passed
+                self.revision.passed[row, column] = stands
+                self._scores[[row]] = self.selector.scores(self.revision, np.array([row]))
 
     def _apply(self, action: Action, *, reverse: bool) -> None:
         if action.withdrawal != reverse:

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from corefine.pronouns import ENGLISH, Pronoun
 
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """Grammatical person, number and gender; None is "could be any".
-
-    gender    "f", "m", or "n" for things
-    """
-
-    person: int
-    plural: bool | None
-    gender: str | None
-
-    def agrees(self, other: Traits) -> bool:
-        """Whether both can speak of one entity."""
-        number = self.plural is None or other.plural is None or self.plural == other.plural
-        gender = self.gender is None or other.gender is None or self.gender == other.gender
-        return number and gender
-
-
-def _group(traits: Traits, words: str) -> dict[str, Traits]:
-    return dict.fromkeys(words.split(), traits)
-
+Traits = Pronoun
+"""Person, number and gender, of nouns and names as well; None is "could be any"."""
 
 PRONOUNS: dict[str, Traits] = {
-    **_group(Traits(1, False, None), "i me my mine myself"),
-    **_group(Traits(1, True, None), "we us our ours ourselves"),
-    **_group(Traits(2, None, None), "you your yours yourself yourselves"),
-    **_group(Traits(3, False, "m"), "he him his himself"),
-    **_group(Traits(3, False, "f"), "she her hers herself"),
-    **_group(Traits(3, False, "n"), "it its itself"),
-    **_group(Traits(3, None, None), "they them their theirs themselves themself"),
+    # "They" may speak of one person; clitics like 's are too ambiguous for rules.
+    word: traits._replace(number=None) if traits[:2] == (3, "plural") else traits
+    for word, traits in ENGLISH.items()
+    if "'" not in word
 }
+
+
+def agree(a: Traits, b: Traits) -> bool:
+    """Whether both can speak of one entity, as far as number and gender tell."""
+    return all(x is None or y is None or x == y for x, y in zip(a[1:], b[1:], strict=True))
+
 
 DETERMINERS = frozenset(
     "the a an this that these those my your his her its our their some every each no any another".split()

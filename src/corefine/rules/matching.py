@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from corefine.rules.lexicon import agree
 from corefine.rules.mentions import Kind, RuleMention
 
 NEVER = -9.0
@@ -38,7 +39,7 @@ def _pronoun_score(mention: RuleMention, earlier: RuleMention) -> float:
         return -5.0
     if mention.traits.person != 3:
         return 2.0 if mention.speaker == earlier.speaker and mention.traits == earlier.traits else -3.0
-    if not mention.traits.agrees(earlier.traits):
+    if not agree(mention.traits, earlier.traits):
         return -5.0
     closeness = 2.0 - 0.8 * (mention.sentence - earlier.sentence)
     named = {Kind.PRONOUN: 0.5, Kind.NAME: 0.5, Kind.NOUN: -0.5}[earlier.kind]

@@ -127,7 +127,10 @@ def _describe(document: Document, span: Span, kind: Kind, sentence: int) -> Rule
 
 def _noun_traits(words: list[str]) -> Traits:
     """Number by the head's ending, gender by titles and words that name a man or a woman."""
-    gender = "f" if any(word in FEMALE for word in words) else "m" if any(word in MALE for word in words) else None
+    if any(word in FEMALE for word in words):
+        return Traits(3, "singular", "feminine")
+    if any(word in MALE for word in words):
+        return Traits(3, "singular", "masculine")
     head = words[-1] if words else ""
-    plural = head.endswith("s") and not head.endswith(("ss", "us", "is")) and words[-1] not in FEMALE | MALE
-    return Traits(person=3, plural=plural if gender is None else False, gender=gender)
+    plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    return Traits(3, "plural" if plural else "singular", None)
