@@ -18,6 +18,7 @@ import torch
 from corefine.errors import ModelError
 from corefine.model.config import ModelConfig
 from corefine.model.encoders import Encoder, make_encoder
+from corefine.model.encoders.cache import CachedEncoder
 from corefine.model.network import Model
 from corefine.model.records import exists, load_record, save_record
 from corefine.writing import write_atomically
@@ -45,10 +46,11 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     save_record(folder, MODEL, tensors, facts | {"trained": dict(trained or {})})
 
 
-def load_model(folder: Path, *, share: Model | None = None) -> Model:
+def load_model(folder: Path, *, share: Model | None = None, cache: Path | None = None) -> Model:
     """The model of a folder, checked in every way it can be.
 
-    The encoder of `share` is used again if it has the same settings.
+    share    a model whose encoder is used again if it has the same settings
+    cache    a folder to keep a frozen encoder's states in
     """
     record = load_record(folder, MODEL)
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
@@ -58,8 +60,8 @@ def load_model(folder: Path, *, share: Model | None = None) -> Model:
         config = replace(config, encoder=replace(config.encoder, adapter=str(_adapter(folder, record.facts))))
     same = share is not None and share.config.encoder == config.encoder
     encoder = share.encoder if share is not None and same else make_encoder(config.encoder)
-    model = Model.create(config, encoder=encoder)
-    _check_identity(folder, record.facts.get("encoder", {}), encoder, model.frozen)
+    model = Model.create(config, encoder=encoder, cache=cache)
+    _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
     try:
         model.load_tensors(tensors)
@@ -85,8 +87,9 @@ def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
 
 def _vocabulary(encoder: Encoder) -> str | None:
     """A hash of the words or sub-words an encoder knows, and of their order; None where it has no list."""
-    tokenizer = getattr(encoder, "tokenizer", None)
-    index = tokenizer.get_vocab() if tokenizer is not None else getattr(encoder, "index", None)
+    bare = encoder.encoder if isinstance(encoder, CachedEncoder) else encoder
+    tokenizer = getattr(bare, "tokenizer", None)
+    index = tokenizer.get_vocab() if tokenizer is not None else getattr(bare, "index", None)
     if index is None:
         return None
     return hashlib.sha256(json.dumps(sorted(index.items())).encode()).hexdigest()

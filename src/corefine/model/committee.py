@@ -107,7 +107,7 @@ def is_committee(folder: Path) -> bool:
     return (folder / f"{COMMITTEE}.json").is_file()
 
 
-def load_committee(folder: Path) -> Committee:
+def load_committee(folder: Path, *, cache: Path | None = None) -> Committee:
     """The committee of a folder, its members sharing a frozen encoder."""
     names = read_facts(folder, COMMITTEE).get("members")
     if not isinstance(names, list) or not names:
@@ -118,5 +118,5 @@ def load_committee(folder: Path) -> Committee:
         if not is_model(path):
             raise ModelError(f"{folder} is a committee of {', '.join(map(str, names))}, but {name} is not there")
         shared = members[0] if members and members[0].frozen else None
-        members.append(load_model(path, share=shared))
+        members.append(load_model(path, share=shared, cache=cache))
     return Committee(members)

@@ -61,9 +61,7 @@ def labelled(documents: Iterable[Document]) -> list[Example]:
     return [Example(document) for document in documents]
 
 
-def partly_labelled(
-    document: Document, answered: Answered, *, policy: str = "pseudo", rest: float = REST
-) -> Example:
+def partly_labelled(document: Document, answered: Answered, *, policy: str = "pseudo", rest: float = REST) -> Example:
     """A document people answered questions about, relabelled with clusters decoded from model and answers.
 
     pseudo      its clusters are taken as full labels (the paper's way)
@@ -82,7 +80,8 @@ def partly_labelled(
 def pieces(example: Example, max_tokens: int) -> Iterator[Example]:
     """The example cut at sentence boundaries into pieces of at most `max_tokens`; 0 leaves it whole.
 
-    A longer sentence is a piece of its own. A mention lies in the piece that holds all of it; links between pieces are lost.
+    A longer sentence is a piece of its own. A mention lies in the piece that holds all of it; links between pieces
+    are lost.
     """
     document = example.document
     if not len(document):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Self
 
 import torch
@@ -12,6 +13,7 @@ from corefine.document import Document
 from corefine.errors import ModelError
 from corefine.model.config import ModelConfig
 from corefine.model.encoders import Encoder, make_encoder
+from corefine.model.encoders.cache import CachedEncoder
 from corefine.model.inputs import Inputs, make_inputs
 from corefine.model.ranker import Ranking, SpanRanker
 from corefine.prediction import Prediction
@@ -30,11 +32,19 @@ class Model:
         self.device = torch.device("cpu")
 
     @classmethod
-    def create(cls, config: ModelConfig, *, seed: int = 0, encoder: Encoder | None = None) -> Self:
-        """A model with new weights; `encoder` may be one that is loaded already."""
+    def create(
+        cls, config: ModelConfig, *, seed: int = 0, encoder: Encoder | None = None, cache: Path | None = None
+    ) -> Self:
+        """A model with new weights.
+
+        encoder    one that is loaded already
+        cache      a folder to keep a frozen encoder's states in
+        """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             encoder = encoder or make_encoder(config.encoder)
+            if cache is not None and encoder.module is None and not isinstance(encoder, CachedEncoder):
+                encoder = CachedEncoder(encoder, cache)
             ranker = SpanRanker(config, encoder.width, encoder.layers)
         return cls(config, encoder, ranker)
 
@@ -46,6 +56,8 @@ class Model:
     def inputs(self, document: Document) -> Inputs:
         """What the ranker reads of a document, on the model's device."""
         states = self.encoder.encode(document)
+        if self.frozen:
+            states = states.half()  # as a cache keeps them, so that it makes no difference whether there is one
         if states.is_inference() and not torch.is_inference_mode_enabled():
             states = states.clone()  # a frozen encoder's states cannot otherwise take part in training
         return make_inputs(document, states, self.config.head.genres).to(self.device)

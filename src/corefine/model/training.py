@@ -35,6 +35,9 @@ from corefine.model.settings import TrainingConfig
 STATE = "training"
 """The record that holds all a run needs to go on; the record "model" beside it is the best model so far."""
 
+HELD_BYTES = 2**31
+"""States of a frozen encoder that are kept in memory between epochs; those beyond are read again."""
+
 
 @dataclass(slots=True)
 class Progress:
@@ -97,6 +100,7 @@ class _Run:
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
         self.progress = Progress()
         self._inputs: dict[int, Inputs] = {}
+        self._held = 0
         self._best: dict[str, Tensor] | None = None
 
     def started(self) -> Started:
@@ -222,9 +226,13 @@ class _Run:
     def _inputs_of(self, index: int) -> Inputs:
         if not self.model.frozen:
             return self.model.inputs(self.examples[index].document)
-        if index not in self._inputs:
-            self._inputs[index] = self.model.inputs(self.examples[index].document)
-        return self._inputs[index]
+        if index in self._inputs:
+            return self._inputs[index]
+        inputs = self.model.inputs(self.examples[index].document)
+        self._held += inputs.states.nbytes
+        if self._held < HELD_BYTES:
+            self._inputs[index] = inputs
+        return inputs
 
     def _keep(self) -> None:
         """Remember the present weights as the best."""
