@@ -66,7 +66,7 @@ class Revision:
     rows        [N, 1 + K] probabilities under the links; a row whose antecedent is not among its candidates
                 is all zero
     votes       [N, 1 + K] share of the committee for each antecedent under the links, or None without a committee
-    blocked     [N, K] candidates that cannot be the antecedent, and padding
+    blocked     [N, K] candidates that are not to be proposed: ruled out, padding, or the row is settled
     passed      [N, K] pairs that somebody was asked about and could not tell
     settled     [N] the answer about this mention is implied: asking would tell nothing
     """
@@ -170,7 +170,7 @@ class Revision:
 
     def closed_pairs(self, rows: Indices) -> Mask:
         """[R, K] pairs about which there is nothing to ask."""
-        return self.blocked[rows] | self.passed[rows] | self.settled[rows][:, None]
+        return self.blocked[rows] | self.passed[rows]
 
     def column(self, row: int, antecedent: Span) -> int | None:
         """Where a row lists this candidate, None if it does not."""
@@ -214,7 +214,7 @@ class Revision:
             if matrix is not None:
                 matrix[row] = 0.0
                 matrix[row, column] = 1.0
-        self.settled[row] = True
+        self.settled[row] = self.blocked[row] = True
         self._antecedent[row], self._strength[row] = antecedent, 1.0
 
     def _best_known(self, row: int, entity: int, span: Span) -> int:
@@ -236,12 +236,10 @@ class Revision:
         if self._excluded:
             blocked |= np.isin(candidates, list(self._excluded))
         kept = self.prediction.probabilities[row].copy()
-        kept[1:][blocked] = 0.0
-        total = kept.sum()
-        if total > 0.0:
-            kept /= total
-        else:
-            kept[EPSILON] = 1.0
+        if blocked.sum() > self._padding[row].sum():  # else the row stays as the model made it, to the last bit
+            kept[1:][blocked] = 0.0
+            total = kept.sum()
+            kept = kept / total if total > 0.0 else np.eye(1, len(kept), EPSILON)[0]
         self.rows[row], self.blocked[row], self.settled[row] = kept, blocked, False
         if self.votes is not None and self._base_votes is not None:
             self.votes[row] = self._base_votes[row]

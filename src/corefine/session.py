@@ -197,7 +197,7 @@ class Session:
         revision = self.revision
         if self._pairwise:
             return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
-        return ~(revision.settled | self._asked_rows | revision.blocked.all(axis=1))
+        return ~(self._asked_rows | revision.blocked.all(axis=1))
 
     def _chosen(self) -> Question | None:
         progress = Progress(len(self._standing), self.budget.questions)
