@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
+    from corefine.extras import load
     from corefine.prediction import Prediction
     from corefine.scores import Score, Scores, score
 
@@ -24,6 +25,7 @@ _HOMES = {
     "Scores": "corefine.scores",
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
+    "load": "corefine.extras",
     "score": "corefine.scores",
 }
 
@@ -36,6 +38,7 @@ __all__ = [
     "Span",
     "SplitSpan",
     "__version__",
+    "load",
     "score",
 ]
 

@@ -1,18 +1,21 @@
 """corefine in a spaCy pipeline: `nlp.add_pipe("corefine")` puts every entity into `doc.spans`.
 
-spaCy finds the component by itself, through an entry point of the package.
+spaCy finds the component by itself, through an entry point of the package. It loads all entry points whenever a
+pipeline is made, so this module imports nothing heavy, and works where the extra "model" is not installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from corefine.document import Document
-from corefine.model.resolver import Resolver, load
+
+if TYPE_CHECKING:
+    from corefine.model.resolver import Resolver
 
 PREFIX = "coref_clusters"
 
@@ -63,4 +66,6 @@ def from_spacy(doc: Doc) -> tuple[Document, list[int]]:
 )
 def make_component(nlp: Language, name: str, model: str, device: str, prefix: str) -> CorefineComponent:  # noqa: ARG001
     """What `nlp.add_pipe("corefine", config={...})` calls."""
+    from corefine import load
+
     return CorefineComponent(load(model, device=device), prefix)
