@@ -112,3 +112,5 @@ def check_log(log: dict[str, Any], session: Session) -> None:
     for field, value in own.items():
         if field not in ("events", "selector") and log.get(field) != value:
             raise InputError(f"the log's {field} is {log.get(field)!r}, the session's {value!r}")
+    if not isinstance(log.get("events"), list):
+        raise InputError("the log has no list of events")

@@ -165,20 +165,26 @@ class Session:
             raise InputError("a log is replayed into a fresh session; this one has events already")
         check_log(log, self)
         for event in log["events"]:
-            match event["event"]:
-                case "answer":
-                    answered = Answered.from_json(event)
-                    self._check_span(answered.question, answered.answer)
-                    self._give(answered)
-                    self._did(Action(answered.question.number), event)
-                case "withdraw":
-                    self.withdraw(event["number"])
-                case "undo":
-                    self.undo()
-                case "redo":
-                    self.redo()
-                case other:
-                    raise InputError(f"unknown event {other!r} in the log: it was made by a newer version")
+            try:
+                self._replay(event)
+            except (LookupError, TypeError, ValueError) as error:
+                raise InputError(f"event {len(self._events) + 1} of the log is damaged: {event!r}") from error
+
+    def _replay(self, event: dict[str, Any]) -> None:
+        match event["event"]:
+            case "answer":
+                answered = Answered.from_json(event)
+                self._check_span(answered.question, answered.answer)
+                self._give(answered)
+                self._did(Action(answered.question.number), event)
+            case "withdraw":
+                self.withdraw(event["number"])
+            case "undo":
+                self.undo()
+            case "redo":
+                self.redo()
+            case other:
+                raise InputError(f"unknown event {other!r} in the log: it was made by a newer version")
 
     # Within
 
