@@ -51,6 +51,8 @@ class EncoderConfig(Config):
     path: str | None = None  # transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder
     adapter: str | None = None  # safetensors file with low-rank changes to the weights, merged when loaded
     fine_tune: bool = False  # whether training moves the encoder; its states are then never cached
+    tuned_layers: int = 0  # transformer: how many layers, from the last, fine-tuning moves; 0: all, embeddings too
+    precision: str = "float32"  # float32 | bfloat16: of the transformer's matrix products
     window: int = 512  # sub-words a forward pass sees, special tokens included
     overlap: int = 256  # sub-words neighbouring windows share; each word is taken where it has most context
     pooling: str = "mean"  # mean | first: how the sub-words of a word become one state
@@ -67,15 +69,15 @@ class EncoderConfig(Config):
     def __post_init__(self) -> None:
         self._require(self.kind in ("minilm", "transformer", "bilstm"), "kind", "minilm, transformer or bilstm")
         self._require(self.kind != "transformer" or bool(self.path), "path", "a hub name or a folder")
+        self._require(self.tuned_layers >= 0, "tuned_layers", "at least 0")
+        self._require(self.precision in ("float32", "bfloat16"), "precision", "float32 or bfloat16")
         self._require(self.window >= 8, "window", "at least 8")
         self._require(0 <= self.overlap < self.window - 2, "overlap", "at least 0 and below window - 2")
         self._require(self.pooling in ("mean", "first"), "pooling", "mean or first")
         self._require(0 <= self.dropout < 1, "dropout", "in [0, 1)")
         for name in ("word_width", "char_width", "char_filters", "hidden", "vocabulary"):
             self._require(getattr(self, name) > 0, name, "above 0")
-        self._require(
-            bool(self.char_windows) and min(self.char_windows) > 0, "char_windows", "widths, each above 0"
-        )
+        self._require(bool(self.char_windows) and min(self.char_windows) > 0, "char_windows", "widths, each above 0")
 
 
 @dataclass(frozen=True, slots=True)

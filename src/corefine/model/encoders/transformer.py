@@ -43,22 +43,32 @@ class TransformerEncoder(nn.Module):
         self.layers = max(1, len(config.layers))
         self.window = min(config.window, int(getattr(self.network.config, "max_position_embeddings", config.window)))
         self._hash: str | None = None
-        self.requires_grad_(config.fine_tune)
+        for part in self.network.modules():
+            if isinstance(part, nn.Dropout):
+                part.p = 0.0  # the head drops states; masks within the network cost more time than they are worth
+            elif hasattr(part, "dropout_prob"):
+                part.dropout_prob = 0.0
         self.train(config.fine_tune)
+        self.requires_grad_(False)
+        for block in self._tuned():
+            block.requires_grad_(True)
 
     def encode(self, document: Document) -> Tensor:
         if not len(document):
             return torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
         pieces, owners = self._pieces(document.tokens)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.fine_tune and self.network.training):
+        learning = self.config.fine_tune and self.network.training
+        half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        with torch.set_grad_enabled(torch.is_grad_enabled() and learning), half:
             states = self._pool(self._run(pieces), torch.tensor(owners), len(document))  # [layers, T, H]
-        return states if self.layers > 1 else states[0]
+        return (states if self.layers > 1 else states[0]).float()
 
     def fingerprint(self) -> str:
         if self._hash is None or self.config.fine_tune:
             self._hash = _hash_weights(self.network)
         settings = {
             "window": self.window,
+            "precision": self.config.precision,
             "overlap": self.config.overlap,
             "pooling": self.config.pooling,
             "layers": self.config.layers,
@@ -71,14 +81,18 @@ class TransformerEncoder(nn.Module):
         return self.network if self.config.fine_tune else None
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
+        tuned = self._tuned()
+        return [
+            {"params": list(block.parameters()), "lr": rate * decay ** (len(tuned) - 1 - depth)}
+            for depth, block in enumerate(tuned)
+        ]
+
+    def _tuned(self) -> list[nn.Module]:
+        """The parts that training moves, from the first to the last."""
         if not self.config.fine_tune:
             return []
-        blocks = [self.network.embeddings, *self.network.encoder.layer]
-        groups = [
-            {"params": list(block.parameters()), "lr": rate * decay ** (len(blocks) - 1 - depth)}
-            for depth, block in enumerate(blocks)
-        ]
-        return [group for group in groups if group["params"]]
+        blocks: list[nn.Module] = [self.network.embeddings, *self.network.encoder.layer]
+        return blocks[-self.config.tuned_layers :]
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
         """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
