@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from corefine.cli.score import score as score_command
 from corefine.errors import CorefineError
 
 app = typer.Typer(
@@ -27,6 +28,9 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
         typer.echo(f"corefine {__version__}")
         raise typer.Exit
+
+
+app.command("score")(score_command)
 
 
 def main() -> None:

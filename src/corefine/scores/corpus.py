@@ -25,6 +25,11 @@ class DocumentCounts:
     counts: Counts
 
     @property
+    def key(self) -> str:
+        """Name and part as one string, as messages show it."""
+        return f"{self.name} part {self.part}" if self.part else self.name
+
+    @property
     def scores(self) -> Scores:
         return self.counts.scores
 
