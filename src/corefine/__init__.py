@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
     from corefine.extras import load
+    from corefine.links import Links
     from corefine.prediction import Prediction
     from corefine.scores import Score, Scores, score
 
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CorefineError": "corefine.errors",
     "Document": "corefine.document",
+    "Links": "corefine.links",
     "Prediction": "corefine.prediction",
     "Score": "corefine.scores",
     "Scores": "corefine.scores",
@@ -32,6 +34,7 @@ _HOMES = {
 __all__ = [
     "CorefineError",
     "Document",
+    "Links",
     "Prediction",
     "Score",
     "Scores",
