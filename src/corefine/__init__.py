@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from corefine.links import Links
     from corefine.prediction import Prediction
     from corefine.scores import Score, Scores, score
+    from corefine.session import Session
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ _HOMES = {
     "Prediction": "corefine.prediction",
     "Score": "corefine.scores",
     "Scores": "corefine.scores",
+    "Session": "corefine.session",
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
     "load": "corefine.extras",
@@ -38,6 +40,7 @@ __all__ = [
     "Prediction",
     "Score",
     "Scores",
+    "Session",
     "Span",
     "SplitSpan",
     "__version__",

@@ -154,8 +154,7 @@ class Document:
 
     @property
     def sentence_spans(self) -> tuple[Span, ...]:
-        ends = (*self.sentence_starts[1:], len(self.tokens))
-        return tuple(Span(start, end - 1) for start, end in zip(self.sentence_starts, ends, strict=True))
+        return tuple(Span(start, end - 1) for start, end in pairwise((*self.sentence_starts, len(self.tokens))))
 
     def __len__(self) -> int:
         return len(self.tokens)

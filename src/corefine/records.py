@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corefine.document import Span
 from corefine.errors import InputError
 from corefine.links import Assertion, Cannot, First, Must, NotAMention
 from corefine.questions import Answer, Protocol, Question, Reply, span_from_json, span_to_json
-
-if TYPE_CHECKING:
-    from corefine.session import Session
 
 LOG_VERSION = 1
 
@@ -104,11 +101,10 @@ def spans_of(assertion: Assertion) -> tuple[Span, ...]:
             return (mention,)
 
 
-def check_log(log: dict[str, Any], session: Session) -> None:
-    """Raise unless the log is of this document, of a version we know, and was kept under the same settings."""
+def check_log(log: dict[str, Any], own: dict[str, Any]) -> None:
+    """Raise unless the log is of the same document and settings as `own`, the log of the session that takes it."""
     if log.get("version") != LOG_VERSION:
         raise InputError(f"the log has version {log.get('version')!r}; this corefine reads version {LOG_VERSION}")
-    own = {**session.log, "events": None}
     for field, value in own.items():
         if field not in ("events", "selector") and log.get(field) != value:
             raise InputError(f"the log's {field} is {log.get(field)!r}, the session's {value!r}")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corefine.decoding import Decoder, Nodes
+from corefine.clustering import Decoder, Nodes
 from corefine.document import Cluster, Span
 from corefine.errors import PredictionError
 from corefine.links import Change, Links

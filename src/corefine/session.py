@@ -163,7 +163,7 @@ class Session:
         """Take a log's events into this fresh session, made with the same document and settings."""
         if self._events:
             raise InputError("a log is replayed into a fresh session; this one has events already")
-        check_log(log, self)
+        check_log(log, self.log)
         for event in log["events"]:
             try:
                 self._replay(event)

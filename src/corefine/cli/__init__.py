@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from corefine.cli.demo import demo as demo_command
 from corefine.cli.score import score as score_command
 from corefine.errors import CorefineError
 
@@ -30,6 +31,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
+app.command("demo")(demo_command)
 app.command("score")(score_command)
 
 

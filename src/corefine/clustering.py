@@ -1,0 +1,189 @@
+"""From antecedents to clusters, with every answer respected.
+
+Each top span names at most one antecedent, and people have said what must and what cannot be one entity. Clusters are
+the connected parts of both together; where a part would join what people set apart, its weakest model links are
+dropped until it does not. A no therefore never comes back through a third mention.
+
+After an answer only the parts it touches are decoded again; `Decoder.update` with every span is decoding from scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from corefine.document import Cluster, Span, normalise
+from corefine.links import Links
+from corefine.prediction import NONE, Floats, Indices
+
+
+class Nodes:
+    """Numbers the mentions of one document: top spans by their row, other spans as they are met."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans = list(spans)
+        self.rows = len(self.spans)
+        self._numbers = {span: number for number, span in enumerate(self.spans)}
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def row(self, span: Span) -> int | None:
+        """The span's row in the prediction, None if it is no top span."""
+        number = self._numbers.get(span)
+        return number if number is not None and number < self.rows else None
+
+    def number(self, span: Span) -> int:
+        """The span's node, a new one if it has none."""
+        number = self._numbers.setdefault(span, len(self.spans))
+        if number == len(self.spans):
+            self.spans.append(span)
+        return number
+
+
+class Decoder:
+    """Clusters of one document, kept up to date as antecedents and links change.
+
+    labels    cluster of each node: one of the nodes in it, the same as before where that is possible, so that
+              few labels change
+    """
+
+    def __init__(self, nodes: Nodes, links: Links) -> None:
+        self._nodes = nodes
+        self._links = links
+        self._antecedent = [NONE] * nodes.rows
+        self._strength = [0.0] * nodes.rows
+        self._followers: list[set[int]] = []  # of each node, the rows whose antecedent it is
+        self._entity: list[int | None] = []  # of each node
+        self.labels: Indices = np.zeros(0, dtype=np.int64)
+        self._grow()
+
+    def update(self, rows: Iterable[int], antecedents: Indices, strengths: Floats, spans: Iterable[Span]) -> list[int]:
+        """Take the rows' new antecedents (`NONE`: epsilon) and links that changed on `spans`.
+
+        Returns the nodes whose label changed.
+        """
+        seeds = {self._nodes.number(span) for span in spans}
+        self._grow()
+        for node in seeds:
+            self._entity[node] = self._links.entity_id(self._nodes.spans[node])
+        for row, antecedent, strength in zip(rows, antecedents.tolist(), strengths.tolist(), strict=True):
+            before = self._antecedent[row]
+            seeds.update(node for node in (row, before, antecedent) if node != NONE)
+            if before != NONE:
+                self._followers[before].discard(row)
+            if antecedent != NONE:
+                self._followers[antecedent].add(row)
+            self._antecedent[row], self._strength[row] = antecedent, strength
+        changed: list[int] = []
+        for part in self._parts(seeds):
+            for cluster in self._split(part):
+                changed += self._label(cluster)
+        return changed
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Clusters of two or more mentions, in document order."""
+        groups: dict[int, list[Span]] = {}
+        for node, label in enumerate(self.labels.tolist()):
+            groups.setdefault(label, []).append(self._nodes.spans[node])
+        return normalise(group for group in groups.values() if len(group) > 1)
+
+    def _grow(self) -> None:
+        """Nodes met since are clusters of their own until they are linked."""
+        known, size = len(self.labels), len(self._nodes)
+        if known < size:
+            self.labels = np.concatenate([self.labels, np.arange(known, size, dtype=np.int64)])
+            self._followers += [set() for _ in range(known, size)]
+            self._entity += [None] * (size - known)
+
+    def _label(self, cluster: list[int]) -> list[int]:
+        """Give a cluster the label that most of it has, if that is one of its nodes; return the nodes relabelled."""
+        nodes = np.array(cluster, dtype=np.int64)
+        before = self.labels[nodes]
+        values, counts = np.unique(before, return_counts=True)
+        inside = np.isin(values, nodes)
+        label = values[inside][counts[inside].argmax()] if inside.any() else nodes.min()
+        self.labels[nodes] = label
+        relabelled: list[int] = nodes[before != label].tolist()
+        return relabelled
+
+    def _parts(self, seeds: set[int]) -> Iterator[list[int]]:
+        """Connected parts around the seeds: what could be one cluster if nothing forbade it."""
+        antecedent, followers, entity, rows = self._antecedent, self._followers, self._entity, self._nodes.rows
+        seen: set[int] = set()
+        gone_through: set[int] = set()
+        for seed in sorted(seeds):
+            if seed in seen:
+                continue
+            seen.add(seed)
+            part = [seed]
+            for node in part:  # grows as it is gone through
+                tied = list(followers[node])
+                if node < rows and antecedent[node] != NONE:
+                    tied.append(antecedent[node])
+                own = entity[node]
+                if own is not None and own not in gone_through:
+                    gone_through.add(own)
+                    tied += map(self._nodes.number, self._links.members(own))
+                for neighbour in tied:
+                    if neighbour not in seen:
+                        seen.add(neighbour)
+                        part.append(neighbour)
+            yield part
+
+    def _split(self, part: list[int]) -> list[list[int]]:
+        """The part as one cluster, or as several where people set some of it apart."""
+        present = {entity for node in part if (entity := self._entity[node]) is not None}
+        clashes = {
+            entity: clash for entity in present if (clash := present.intersection(self._links.said_apart(entity)))
+        }
+        if not clashes:
+            return [part]
+        groups = _Groups({node: self._entity[node] for node in part}, clashes)
+        linked = (node for node in part if node < self._nodes.rows and self._antecedent[node] != NONE)
+        for node in sorted(linked, key=lambda node: (-self._strength[node], node)):  # the strongest links first
+            groups.join(node, self._antecedent[node])
+        return groups.members()
+
+
+class _Groups:
+    """Disjoint groups of nodes that refuse to join where an entity of one cannot be an entity of the other."""
+
+    def __init__(self, entities: dict[int, int | None], clashes: dict[int, set[int]]) -> None:
+        self._root = {node: node for node in entities}
+        self._members = {node: [node] for node in entities}
+        self._entities: dict[int, set[int]] = {}  # of each group, those that clash with any other
+        self._clashes: dict[int, set[int]] = {}
+        first_of: dict[int, int] = {}
+        for node, entity in entities.items():
+            if entity is None:
+                continue
+            first = first_of.setdefault(entity, node)
+            if first != node:
+                self._merge(self._root[first], node)
+            elif entity in clashes:
+                self._entities[node] = {entity}
+                self._clashes[node] = set(clashes[entity])
+
+    def join(self, a: int, b: int) -> None:
+        """Make the groups of two nodes one, unless people set apart something in them."""
+        one, other = self._root[a], self._root[b]
+        if one == other:
+            return
+        if one in self._clashes and not self._clashes[one].isdisjoint(self._entities.get(other, ())):
+            return
+        self._merge(one, other)
+
+    def members(self) -> list[list[int]]:
+        return list(self._members.values())
+
+    def _merge(self, into: int, from_: int) -> None:
+        if len(self._members[into]) < len(self._members[from_]):
+            into, from_ = from_, into
+        for node in self._members[from_]:
+            self._root[node] = into
+        self._members[into] += self._members.pop(from_)
+        for table in (self._entities, self._clashes):
+            if from_ in table:
+                table[into] = table.get(into, set()) | table.pop(from_)
