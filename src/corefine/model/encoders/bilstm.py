@@ -88,10 +88,11 @@ class BiLSTMEncoder(nn.Module):
         """Words without context, [T, D]; each different word is computed once."""
         different = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
         spelled = [
-            torch.frombuffer(bytearray(word.encode()[:LONGEST] or b"?"), dtype=torch.uint8) for word in different
+            torch.frombuffer(bytearray(word.encode("utf-8", "replace")[:LONGEST] or b"?"), dtype=torch.uint8)
+            for word in different
         ]
         letters = pad_sequence(spelled, batch_first=True).long().to(self.device)  # [words, longest]
-        letters = F.pad(letters, (0, max(0, max(self.config.char_windows) - letters.shape[1])))
+        letters = F.pad(letters, (0, max(self.config.char_windows)))  # a word must not depend on its neighbours
         channels = self.characters(letters).transpose(1, 2)  # [words, char_width, longest]
         shapes = [torch.relu(convolve(channels)).amax(2) for convolve in self.filters]
         ids = torch.tensor([self._word(word) for word in different], device=self.device)
@@ -100,7 +101,7 @@ class BiLSTMEncoder(nn.Module):
 
     def _word(self, word: str) -> int:
         if self.index is None:
-            return crc32(word.lower().encode()) % self.config.vocabulary
+            return crc32(word.lower().encode("utf-8", "replace")) % self.config.vocabulary
         return self.index.get(word, self.index.get(word.lower(), 0))
 
     def _word_table(self) -> tuple[dict[str, int] | None, nn.Embedding]:

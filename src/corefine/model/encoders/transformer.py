@@ -96,7 +96,8 @@ class TransformerEncoder(nn.Module):
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
         """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
-        batch = self.tokenizer(list(tokens), add_special_tokens=False, return_attention_mask=False)["input_ids"]
+        words = [token.encode("utf-8", "replace").decode() for token in tokens]  # a lone surrogate is no text
+        batch = self.tokenizer(words, add_special_tokens=False, return_attention_mask=False)["input_ids"]
         unknown = self.tokenizer.unk_token_id
         pieces: list[int] = []
         owners: list[int] = []
