@@ -95,9 +95,10 @@ def _of_registry(entry: Entry, mirror: Path | None) -> Corpus:
         found = _with_splits(mirrored_file(entry, mirror))
     else:
         folder = corpus_folder(entry.name)
-        if not any((folder / f"{split}.jsonl").is_file() for split in SPLITS):
+        files = [folder / f"{split}.jsonl" for split in SPLITS if (folder / f"{split}.jsonl").is_file()]
+        if not files:
             raise InputError(f"{entry.name} is not here yet: get it with `corefine data get {entry.name}`")
-        found = _with_splits(folder)
+        found = (pair for file in files for pair in _with_splits(file))
     return _gather(entry.name, found, entry)
 
 
@@ -107,13 +108,10 @@ def _gather(name: str, found: Iterable[tuple[str, Document]], entry: Entry | Non
         splits[split].append(document)
     if not any(splits.values()):
         raise InputError(f"{name} holds no documents")
-    return Corpus(
-        name,
-        *(tuple(splits[split]) for split in SPLITS),
-        licence=entry and entry.licence,
-        citation=entry and entry.citation,
-        partial=entry is not None and entry.partial,
-    )
+    train, dev, test = (tuple(splits[split]) for split in SPLITS)
+    if entry is None:
+        return Corpus(name, train, dev, test)
+    return Corpus(name, train, dev, test, entry.licence, entry.citation, entry.partial)
 
 
 def _with_splits(path: Path) -> Iterator[tuple[str, Document]]:
@@ -127,13 +125,14 @@ def _with_splits(path: Path) -> Iterator[tuple[str, Document]]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """What a reader knows in a folder, in order; of CoNLL-2012's layers, the gold one where there is one."""
-    from corefine.formats import is_readable
+    """What a reader knows in a folder, in order. A text stands behind its brat annotation, and CoNLL-2012's automatic
+    layers behind the gold ones."""
+    from corefine.formats import knows
 
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and is_readable(path)]
-    gold = {path for path in files if "gold_conll" in path.name}
-    for path in files:
-        if "auto_conll" not in path.name or path.with_name(path.name.replace("auto", "gold", 1)) not in gold:
+    files = {path for path in folder.rglob("*") if path.is_file() and knows(path)}
+    for path in sorted(files):
+        better = path.with_suffix(".ann"), path.with_name(path.name.replace("auto_conll", "gold_conll"))
+        if not any(other != path and other in files for other in better):
             yield path
 
 
@@ -149,5 +148,5 @@ def _split_of_path(path: Path) -> str | None:
 def _split_of_document(document: Document) -> str | None:
     """The split a document itself names, as the project's JSON lines do."""
     of_format = document.extra.get("jsonl", {})
-    split = document.extra.get("split") or (of_format.get("split") if isinstance(of_format, dict) else None)
+    split = of_format.get("split") if isinstance(of_format, dict) else None
     return _SPLIT_NAMES.get(str(split).lower()) if split else None

@@ -71,7 +71,7 @@ class Committee:
             inputs.append(inputs[0] if self._shared else member.inputs(document))
         mentions = [member.ranker.mentions(read) for member, read in zip(self.members, inputs, strict=True)]
         top = first.ranker.prune(mentions)
-        candidates = _agreed(
+        candidates = agreed_candidates(
             [member.ranker.candidates(own, top) for member, own in zip(self.members, mentions, strict=True)]
         )
         return [
@@ -80,7 +80,7 @@ class Committee:
         ]
 
 
-def _agreed(lists: Sequence[Tensor]) -> Tensor:
+def agreed_candidates(lists: Sequence[Tensor]) -> Tensor:
     """One list of K candidates a span from those of all members: the best of each in turn, no one twice. [N, K]"""
     first = lists[0]
     if all(torch.equal(first, other) for other in lists[1:]):

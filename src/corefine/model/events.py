@@ -8,6 +8,14 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class Encoding:
+    """The states of `done` of `documents` are in the cache of the frozen encoder."""
+
+    done: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Started:
     """Training begins, or goes on after an interruption at `epoch` and `step`."""
 
@@ -74,7 +82,7 @@ class Stopped:
     best_f1: float | None
 
 
-Event = Started | EpochStart | Step | Evaluated | NewBest | Saved | Stopped
+Event = Encoding | Started | EpochStart | Step | Evaluated | NewBest | Saved | Stopped
 
 
 def to_json(event: Event) -> dict[str, Any]:
