@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
     from corefine.extras import load
+    from corefine.formats import read, read_all, write
     from corefine.links import Links
     from corefine.prediction import Prediction
     from corefine.scores import Score, Scores, score
@@ -30,7 +31,10 @@ _HOMES = {
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
     "load": "corefine.extras",
+    "read": "corefine.formats",
+    "read_all": "corefine.formats",
     "score": "corefine.scores",
+    "write": "corefine.formats",
 }
 
 __all__ = [
@@ -45,7 +49,10 @@ __all__ = [
     "SplitSpan",
     "__version__",
     "load",
+    "read",
+    "read_all",
     "score",
+    "write",
 ]
 
 

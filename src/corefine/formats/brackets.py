@@ -1,0 +1,71 @@
+"""Spans as brackets on tokens: what CoNLL-2012 and CorefUD share.
+
+A bracket opens or closes a span of one entity. Brackets of one entity nest: what closes is what was opened last. So
+spans of one entity that cross each other cannot be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from corefine.document import Span
+
+_PIECE = re.compile(r"\(?[^()|]*\)?")
+
+
+class Bracket(NamedTuple):
+    label: str
+    opens: bool
+    closes: bool
+
+
+def brackets(cell: str) -> Iterator[Bracket]:
+    """The brackets of a cell from left to right, with or without `|` between them.
+
+    What is no bracket comes as one that neither opens nor closes, or has no label.
+    """
+    for piece in _PIECE.findall(cell):
+        if piece:
+            opens, closes = piece[0] == "(", piece[-1] == ")"
+            yield Bracket(piece[opens : len(piece) - closes], opens, closes)
+
+
+def crossing(spans: Iterable[Span]) -> set[Span]:
+    """Spans of one entity that cross an earlier one: without them brackets can express the rest."""
+    left_out: set[Span] = set()
+    ends: list[int] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        # a span that ends where this one starts is closed first
+        while ends and ends[-1] <= span.start and ends[-1] < span.end:
+            ends.pop()
+        if ends and ends[-1] < span.end:
+            left_out.add(span)
+        else:
+            ends.append(span.end)
+    return left_out
+
+
+def cells(mentions: Sequence[tuple[int, int, str, str]], size: int, join: str) -> list[str]:
+    """The cell of each of `size` places; a mention is (first place, last place, what opens it, what closes it).
+
+    Closing brackets come first, then opening ones from the widest mention to the narrowest, then mentions of one
+    place; the last come first where nothing opens.
+    """
+    opening: dict[int, list[str]] = {}
+    closing: dict[int, list[str]] = {}
+    alone: dict[int, list[str]] = {}
+    for start, end, opens, closes in sorted(mentions, key=lambda m: (m[0], -m[1])):
+        if start == end:
+            alone.setdefault(start, []).append(f"({opens})")
+        else:
+            opening.setdefault(start, []).append(f"({opens}")
+            closing.setdefault(end, []).append(f"{closes})")
+    written = [""] * size
+    for place in {*opening, *closing, *alone}:
+        first = opening.get(place, [])
+        last = closing.get(place, [])[::-1]
+        single = alone.get(place, [])
+        written[place] = join.join([*last, *first, *single] if first else [*single, *last])
+    return written

@@ -1,0 +1,259 @@
+"""brat standoff: a text (`.txt`) and beside it annotations that point into its characters (`.ann`).
+
+Every `T` line is a mention; `*` lines and relations whose type begins with "Coref" (or is Ident, Identity, Equiv) join
+mentions to entities. A mention may begin or end inside what would be a token: the token is divided there. Identifiers,
+types and all other annotations are kept, and written back while what they point to is still there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from corefine.document import Document, Span
+from corefine.errors import InputError
+from corefine.formats import losses as lost
+from corefine.formats.naming import name_and_part
+from corefine.formats.source import Source
+from corefine.formats.tokens import Characters, Tokens, splitting_losses, text_of, tokenise
+
+NAME = "brat"
+TYPE = "Mention"
+"""The type of mentions that came from elsewhere."""
+
+_SAME = re.compile(r"coref.*|ident|identity|equiv", re.IGNORECASE)
+_REFERENCE = re.compile(r"\bT\d+\b")
+_FRAGMENT = re.compile(r"(\d{1,12}) (\d{1,12})", re.ASCII)
+_LINE_BREAKS = re.compile(r"[\r\n]+")
+
+
+class _Mention(NamedTuple):
+    id: str
+    type: str
+    parts: tuple[Characters, ...]
+    line: int
+
+
+def read(source: Source) -> Iterator[Document]:
+    if source.path is None:
+        raise InputError("brat standoff is two files, .txt and .ann: give a path, not a stream")
+    text_path, annotation_path = pair(source.path)
+    text_source = Source(text_path, on_fault=source.on_fault)
+    source = Source(annotation_path, on_fault=source.on_fault, language=source.language)
+    for path in (text_path, annotation_path):
+        if not path.is_file():
+            source.fault(f"{path} is missing: .txt and .ann belong together", document=None)
+            return
+    name, part = name_and_part(source.stem)
+    text_source.begin(name, part)
+    source.begin(name, part)
+    text = text_source.whole()
+    reader = _Annotations(source, text)
+    words = tokenise(text, source.language, cuts=reader.cuts(), sentence_a_line=True)
+    clusters = reader.clusters(words)
+    document = source.document(
+        name, words.tokens, words.sentence_starts, clusters, part=part, text=text, offsets=words.offsets
+    )
+    if document is None or text_source.broken:
+        return
+    if render(document) != "".join(f"{line}\n" for line in reader.lines):
+        document = replace(document, extra={NAME: reader.extra()})
+    yield document
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """The text and the annotation file, whichever of them was given, packed or not."""
+    base = path.with_suffix("") if path.suffix == ".gz" else path
+    found = []
+    for suffix in (".txt", ".ann"):
+        wanted = base.with_suffix(suffix)
+        zipped = wanted.with_name(wanted.name + ".gz")
+        found.append(zipped if zipped.exists() and (path.suffix == ".gz" or not wanted.exists()) else wanted)
+    return found[0], found[1]
+
+
+class _Annotations:
+    """The lines of an `.ann` file."""
+
+    def __init__(self, source: Source, text: str) -> None:
+        self.source = source
+        self.text = text
+        self.lines: list[str] = []
+        self.mentions: dict[str, _Mention] = {}
+        self.links: list[tuple[str, list[str], int]] = []
+        self.others: list[str] = []
+        self.places: dict[str, str] = {}
+        for line in source.lines():
+            if line.damage:
+                source.fault(line.damage, line=line.number)
+            elif line.text.strip():
+                self.lines.append(line.text)
+                self._add(line.text, line.number)
+        self._check_links()
+
+    def _add(self, text: str, line: int) -> None:
+        id_, _, rest = text.partition("\t")
+        kind, _, arguments = rest.partition("\t")[0].partition(" ")
+        if id_.startswith("T"):
+            self._add_mention(id_, kind, arguments, rest, line)
+            return
+        ids = [argument.rpartition(":")[2] for argument in arguments.split()]
+        same = id_ == "*" or (id_.startswith("R") and _SAME.fullmatch(kind))
+        if same and len(ids) > 1 and all(i.startswith("T") for i in ids):
+            self.links.append((text, ids, line))
+        else:
+            self.others.append(text)
+
+    def _add_mention(self, id_: str, kind: str, offsets: str, rest: str, line: int) -> None:
+        fragments = [_FRAGMENT.fullmatch(fragment) for fragment in offsets.split(";")]
+        parts = tuple((int(found[1]), int(found[2])) for found in fragments if found)
+        if not kind or len(parts) != len(fragments):
+            self.source.fault(
+                f"{id_[:20]} is not followed by a type and offsets (Type 0 5 or Type 0 5;8 12)", line=line
+            )
+        elif id_ in self.mentions:
+            self.source.fault(f"{id_} is used twice", line=line)
+        elif not all(start < end <= len(self.text) for start, end in parts):
+            size = len(self.text)
+            self.source.fault(f"offsets {offsets} of {id_} are outside the text of {size} characters", line=line)
+        else:
+            self.mentions[id_] = _Mention(id_, kind, parts, line)
+            quoted = rest.partition("\t")[2]
+            actual = " ".join(self.text[start:end] for start, end in parts)
+            if quoted.split() != actual.split():
+                what = f"{id_} quotes {quoted[:50]!r}, but its offsets hold {actual[:50]!r}"
+                self.source.fault(what, line=line, fatal=False)
+
+    def _check_links(self) -> None:
+        for _, ids, line in self.links:
+            for missing in [i for i in ids if i not in self.mentions]:
+                self.source.fault(f"{missing} is linked but is no mention", line=line)
+
+    def cuts(self) -> Iterator[int]:
+        return (at for mention in self.mentions.values() for part in mention.parts for at in part)
+
+    def clusters(self, words: Tokens) -> dict[str, list[Span]]:
+        """Entities, by one of their identifiers."""
+        groups = _Groups(self.mentions)
+        for _, ids, _ in self.links:
+            groups.join([i for i in ids if i in self.mentions])
+        owner: dict[Span, str] = {}
+        clusters: dict[str, list[Span]] = {}
+        spans = {i: words.span(mention.parts) for i, mention in self.mentions.items()}
+        # a span may have several T lines, of several types: those that nothing links follow the one that is linked
+        for id_ in sorted(spans, key=lambda i: groups.size(i) == 1):
+            span = spans[id_]
+            if span is None:
+                what = f"{id_} holds only white space, and was left out"
+                self.source.fault(what, line=self.mentions[id_].line, fatal=False)
+                continue
+            self.places[id_] = str(span)
+            entity = groups.root(id_)
+            if span in owner and (groups.size(id_) == 1 or owner[span] == entity):
+                continue
+            owner.setdefault(span, entity)
+            clusters.setdefault(entity, []).append(span)
+        return clusters
+
+    def extra(self) -> dict[str, list[list[str]] | list[str]]:
+        """What is needed to write the same annotations again."""
+        return {
+            "mentions": [[place, id_, self.mentions[id_].type] for id_, place in sorted(self.places.items())],
+            "links": [text for text, _, _ in self.links],
+            "others": self.others,
+        }
+
+
+class _Groups:
+    """Identifiers joined into groups."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._parent = {i: i for i in ids}
+        self._size = dict.fromkeys(self._parent, 1)
+
+    def root(self, id_: str) -> str:
+        while self._parent[id_] != id_:
+            self._parent[id_] = id_ = self._parent[self._parent[id_]]
+        return id_
+
+    def size(self, id_: str) -> int:
+        return self._size[self.root(id_)]
+
+    def join(self, ids: Sequence[str]) -> None:
+        for other in ids[1:]:
+            big, small = self.root(ids[0]), self.root(other)
+            if big == small:
+                continue
+            if self._size[big] < self._size[small]:
+                big, small = small, big
+            self._parent[small] = big
+            self._size[big] += self._size[small]
+
+
+def losses(document: Document) -> Counter[str]:
+    _, offsets = text_of(document)
+    mentions = [span for cluster in document.clusters for span in cluster]
+    cuts = [at for span in mentions for part in span.parts for at in (offsets[part.start][0], offsets[part.end][1])]
+    return (
+        splitting_losses(document, cuts=cuts, sentence_a_line=True)
+        + lost.beside_text(document)
+        + lost.of_extra(document, NAME)
+    )
+
+
+def render(document: Document) -> str:
+    """The content of the `.ann` file."""
+    text, offsets = text_of(document)
+    kept = document.extra.get(NAME, {})
+    known: dict[str, list[tuple[str, str]]] = {}
+    for place, id_, kind in kept.get("mentions", ()):
+        known.setdefault(place, []).append((id_, kind))
+    used = {id_ for entries in known.values() for id_, _ in entries}
+    fresh = (f"T{number}" for number in range(1, len(used) + sum(map(len, document.clusters)) + 2))
+    lines: list[str] = []
+    ids: dict[Span, list[str]] = {}
+    for span in document.mentions:
+        fragments = [f for part in span.parts for f in _fragments(text, offsets[part.start][0], offsets[part.end][1])]
+        if not fragments:
+            continue
+        entries = known.get(str(span)) or [(next(i for i in fresh if i not in used), TYPE)]
+        ids[span] = [id_ for id_, _ in entries]
+        where = ";".join(f"{start} {end}" for start, end in fragments)
+        quoted = " ".join(text[start:end] for start, end in fragments).replace("\t", " ")
+        lines += [f"{id_}\t{kind} {where}\t{quoted}" for id_, kind in entries]
+    lines += _links(document, ids, kept.get("links", ()))
+    present = {id_ for entries in ids.values() for id_ in entries}
+    lines += [line for line in kept.get("others", ()) if present.issuperset(_REFERENCE.findall(line))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:
+    """The characters without line breaks: brat divides a mention there."""
+    at = start
+    for found in _LINE_BREAKS.finditer(text, start, end):
+        if at < found.start():
+            yield at, found.start()
+        at = found.end()
+    if at < end:
+        yield at, end
+
+
+def _links(document: Document, ids: dict[Span, list[str]], kept: Iterable[str]) -> Iterator[str]:
+    """The source's own links that still hold, and one `*` line for each entity they do not hold together."""
+    entity = {i: n for n, cluster in enumerate(document.clusters) for span in cluster for i in ids.get(span, ())}
+    groups = _Groups(entity)
+    for entries in ids.values():
+        groups.join(entries)
+    for line in kept:
+        linked = _REFERENCE.findall(line)
+        if len({entity.get(i) for i in linked}) == 1 and linked[0] in entity:
+            groups.join(linked)
+            yield line
+    for cluster in document.clusters:
+        first = [ids[span][0] for span in cluster if span in ids]
+        if first and groups.size(first[0]) < sum(len(ids.get(span, ())) for span in cluster):
+            yield "\t".join(("*", " ".join(("Equiv", *first))))

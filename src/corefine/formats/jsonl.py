@@ -1,0 +1,277 @@
+"""JSON lines: one document a line, corefine's own format and what users of other resolvers have.
+
+    doc_key         its name; "<name>_<part>" beside the fields `name` and `part` where the part is not 0
+    sentences       lists of tokens; or `tokens`, one list; or only `text`, which is then split into tokens
+    clusters        lists of [first, last] token in the document; [start, end) characters where there is only `text`
+    discontinuous   [{"cluster": number, "parts": [[first, last], ...], "hull_in_clusters": true or false}]
+    speakers        in the shape of `sentences`, or one list; null where nobody speaks
+    genre, lang, text, offsets, layers, extra: as in `Document`
+
+Other fields are kept and written back. A discontinuous mention stands in `clusters` as its hull, for readers that know
+no better, unless another mention has that very span.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+from corefine.document import Document, Span, SplitSpan, span_of
+from corefine.errors import DocumentError
+from corefine.formats import losses as lost
+from corefine.formats.source import Line, Source
+from corefine.formats.tokens import Tokens, tokenise
+
+NAME = "jsonl"
+NOBODY = frozenset((None, "", "-"))
+KNOWN = frozenset(
+    "doc_key sentences tokens clusters clusters_strings discontinuous speakers "
+    "genre lang text offsets layers extra".split()
+)
+
+T = TypeVar("T")
+
+
+class _WrongError(Exception):
+    """A field that is not what it should be."""
+
+
+def read(source: Source) -> Iterator[Document]:
+    for line in source.lines():
+        record = _record(source, line) if line.text.strip() else None
+        if record is None:
+            continue
+        name, part = _name_and_part(record, f"{source.stem}-{line.number}")
+        source.begin(name, part, line.number)
+        try:
+            document = _document(source, record, name, part, line.number)
+        except (_WrongError, DocumentError) as wrong:
+            source.fault(str(wrong), line=line.number)
+            continue
+        if document is not None:
+            yield document
+
+
+def _record(source: Source, line: Line) -> dict[str, Any] | None:
+    """The object of a line, or None after reporting what is there instead."""
+    record: Any = None
+    what = line.damage
+    try:
+        if what is None:
+            record = json.loads(line.text)
+            if "\\u" in line.text:  # an escape may be half of a character
+                json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        what = "a \\u escape is half of a character"
+    except RecursionError:
+        what = "brackets are nested too deeply"
+    except ValueError as error:
+        what = f"this is not JSON with one object a line: {error}"
+    if what is None and isinstance(record, dict):
+        return record
+    source.fault(what or f"a {_kind(record)} where an object is needed", line=line.number, document=None)
+    return None
+
+
+def _name_and_part(record: dict[str, Any], otherwise: str) -> tuple[str, int]:
+    key = record.get("doc_key", otherwise)
+    if not isinstance(key, str):
+        key = json.dumps(key)
+    name, part = record.get("name"), record.get("part")
+    if isinstance(name, str) and type(part) is int and key == f"{name}_{part}":
+        del record["name"], record["part"]
+        return name, part
+    return key, 0
+
+
+def _document(source: Source, record: dict[str, Any], name: str, part: int, line: int) -> Document | None:
+    text: str | None = _field(record, "text", str, None)
+    pairs = [[_pair(span, "clusters") for span in _list(c, "clusters")] for c in _field(record, "clusters", list, [])]
+    fields: dict[str, Any] = {
+        "part": part,
+        "genre": _field(record, "genre", str, None),
+        "language": _field(record, "lang", str, None),
+        "text": text,
+    }
+    if text is not None and "sentences" not in record and "tokens" not in record:
+        words, clusters = _from_text(source, record, text, fields["language"], pairs, line)
+        fields["offsets"] = words.offsets
+        tokens, starts = words.tokens, words.sentence_starts
+    else:
+        tokens, starts = _sentences(source, record, line)
+        clusters = [[Span(*pair) for pair in cluster] for cluster in pairs]
+        if "offsets" in record:
+            fields["offsets"] = tuple(_pair(pair, "offsets") for pair in _field(record, "offsets", list, []))
+    _add_discontinuous(record, clusters)
+    size = len(tokens)
+    if record.get("speakers") is not None:
+        speakers = _flat(record["speakers"], "speakers", size, (str, type(None)))
+        if not NOBODY.issuperset(speakers):
+            fields["speakers"] = tuple(None if who in NOBODY else who for who in speakers)
+    layers = _field(record, "layers", dict, {})
+    fields["layers"] = {layer: tuple(_flat(cells, f"layer {layer}", size, str)) for layer, cells in layers.items()}
+    fields["extra"] = _extra(record)
+    return source.document(name, tokens, starts, {str(n): c for n, c in enumerate(clusters)}, **fields)
+
+
+def _sentences(source: Source, record: dict[str, Any], line: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    if "sentences" in record:
+        sentences = [_list(sentence, "sentences") for sentence in _field(record, "sentences", list, [])]
+    elif "tokens" in record:
+        tokens = _field(record, "tokens", list, [])
+        sentences = [tokens] if tokens else []
+    else:
+        raise _WrongError("the document has none of sentences, tokens and text")
+    if not all(sentences):
+        source.fault("a sentence without tokens, which was left out", line=line, fatal=False)
+    starts: list[int] = []
+    size = 0
+    for sentence in filter(None, sentences):
+        starts.append(size)
+        size += len(sentence)
+    words = tuple(chain.from_iterable(sentences))
+    if not all(isinstance(word, str) for word in words):
+        raise _WrongError("a token that is not a string")
+    return words, tuple(starts)
+
+
+def _from_text(
+    source: Source,
+    record: dict[str, Any],
+    text: str,
+    language: str | None,
+    pairs: list[list[tuple[int, int]]],
+    line: int,
+) -> tuple[Tokens, list[list[Span]]]:
+    """Tokens of a text whose clusters are characters; a token ends where a mention does."""
+    for start, end in chain.from_iterable(pairs):
+        if not 0 <= start < end <= len(text):
+            raise _WrongError(f"characters {start}-{end} are outside the text or in the wrong order")
+    strings = record.get("clusters_strings")
+    if strings is not None and strings != [[text[start:end] for start, end in c] for c in pairs]:
+        source.fault("clusters_strings are not what clusters point to, and were ignored", line=line, fatal=False)
+    words = tokenise(text, language or source.language, cuts=chain.from_iterable(chain.from_iterable(pairs)))
+    clusters: list[list[Span]] = []
+    for cluster in pairs:
+        spans = [words.span([pair]) for pair in cluster]
+        if None in spans:
+            source.fault("a mention of white space, which was left out", line=line, fatal=False)
+        clusters.append([span for span in spans if span is not None])
+    return words, clusters
+
+
+def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> None:
+    for entry in _field(record, "discontinuous", list, []):
+        number = entry.get("cluster") if isinstance(entry, dict) else None
+        if type(number) is not int or not 0 <= number < len(clusters):
+            raise _WrongError("an entry of discontinuous does not name one of the clusters")
+        parts = [_pair(part, "discontinuous") for part in _list(entry.get("parts"), "discontinuous")]
+        if not parts:
+            raise _WrongError("an entry of discontinuous has no parts")
+        span = span_of(parts)
+        if entry.get("hull_in_clusters") and span.hull in clusters[number]:
+            clusters[number].remove(span.hull)
+        clusters[number].append(span)
+
+
+def _extra(record: dict[str, Any]) -> dict[str, Any]:
+    extra = dict(_field(record, "extra", dict, {}))
+    unknown = {field: value for field, value in record.items() if field not in KNOWN}
+    return {**extra, NAME: unknown} if unknown else extra
+
+
+# Fields, checked
+
+
+def _field(record: dict[str, Any], field: str, kind: type[T], default: Any) -> Any:
+    value = record.get(field)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise _WrongError(f"{field} is a {_kind(value)}")
+    return value
+
+
+def _list(value: object, field: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _WrongError(f"{field} holds a {_kind(value)} where a list is needed")
+    return value
+
+
+def _pair(value: object, field: str) -> tuple[int, int]:
+    if not (isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)):
+        raise _WrongError(f"{field} holds {str(value)[:50]} where [start, end] is needed")
+    return value[0], value[1]
+
+
+def _flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:
+    """One entry for each token, from one list or from one for each sentence."""
+    cells = _list(value, field)
+    if cells and isinstance(cells[0], list):
+        cells = list(chain.from_iterable(_list(inner, field) for inner in cells))
+    if len(cells) != size:
+        raise _WrongError(f"{field} has {len(cells)} entries for {size} tokens")
+    if not all(isinstance(cell, kind) for cell in cells):
+        raise _WrongError(f"{field} has an entry that is not a string")
+    return cells
+
+
+def _kind(value: object) -> str:
+    names = {dict: "object", list: "list", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+# Writing
+
+
+def losses(document: Document) -> Counter[str]:
+    unfit = sum(who in ("", "-") for who in document.speakers or ())
+    return lost.count(speakers_that_would_be_read_as_nobody=unfit)
+
+
+def render(document: Document) -> str:
+    record: dict[str, Any] = {"doc_key": document.name}
+    if document.part:
+        record = {"doc_key": f"{document.name}_{document.part}", "name": document.name, "part": document.part}
+    extra = dict(document.extra)
+    unknown = extra.pop(NAME, {})
+    record.update({field: value for field, value in unknown.items() if field not in KNOWN and field not in record})
+    for field, value in (("genre", document.genre), ("lang", document.language)):
+        if value is not None:
+            record[field] = value
+    record["sentences"] = document.sentences
+    if document.speakers is not None:
+        record["speakers"] = by_sentence(document, document.speakers)
+    record.update(_clusters(document))
+    if document.text is not None:
+        record["text"] = document.text
+    if document.offsets is not None:
+        record["offsets"] = document.offsets
+    if document.layers:
+        record["layers"] = {layer: by_sentence(document, column) for layer, column in document.layers.items()}
+    if extra:
+        record["extra"] = extra
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def by_sentence(document: Document, column: Sequence[T]) -> list[Sequence[T]]:
+    return [column[sentence.start : sentence.end + 1] for sentence in document.sentence_spans]
+
+
+def _clusters(document: Document) -> dict[str, Any]:
+    taken = {span for cluster in document.clusters for span in cluster if not isinstance(span, SplitSpan)}
+    clusters: list[list[tuple[int, int]]] = []
+    discontinuous: list[dict[str, Any]] = []
+    for number, cluster in enumerate(document.clusters):
+        clusters.append([])
+        for span in cluster:
+            free = span.hull not in taken
+            if isinstance(span, SplitSpan):
+                discontinuous.append({"cluster": number, "parts": span.parts, "hull_in_clusters": free})
+            if free or not isinstance(span, SplitSpan):
+                clusters[-1].append((span.start, span.end))
+                taken.add(span.hull)
+    return {"clusters": clusters, "discontinuous": discontinuous} if discontinuous else {"clusters": clusters}

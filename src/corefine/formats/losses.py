@@ -1,0 +1,101 @@
+"""What a document holds that a format cannot express, counted by name.
+
+Each format counts what is special to it; here is what several of them share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from corefine.document import Document, SplitSpan
+
+_BREAKS = re.compile(r"[\t\n\r]")
+
+
+def breaks(text: str) -> bool:
+    """Whether the text would break the line or the column it is written in."""
+    return _BREAKS.search(text) is not None
+
+
+def mended(text: str) -> str:
+    """The text with blanks for tabs and line breaks, and `_` for nothing at all."""
+    return _BREAKS.sub(" ", text) or "_"
+
+
+def count(**names: int | bool) -> Counter[str]:
+    """The counts that are not 0; an underscore in a name stands for a space."""
+    return Counter({name.replace("_", " "): int(number) for name, number in names.items() if number})
+
+
+def in_columns(document: Document, layers: Iterable[str]) -> Counter[str]:
+    """What a format with one token a line and these layers loses."""
+    known = set(layers)
+    lost = count(
+        source_text=document.text is not None,
+        names_with_tabs_or_line_breaks=breaks(document.name),
+        tokens_with_tabs_or_line_breaks=sum(map(breaks, document.tokens)),
+        empty_tokens=sum(not token for token in document.tokens),
+    )
+    for layer, column in document.layers.items():
+        if layer not in known:
+            lost[f"layer {layer}"] += 1
+        elif any(map(breaks, column)) or not all(column):
+            lost[f"cells of layer {layer} that are empty or have tabs or line breaks"] += 1
+    return lost
+
+
+def beside_text(document: Document) -> Counter[str]:
+    """What a text, and annotation that points into it, cannot say."""
+    lost = count(
+        empty_names=not document.name,
+        empty_tokens=sum(not token for token in document.tokens),
+        speakers=sum(who is not None for who in document.speakers or ()),
+        genre=document.genre is not None,
+        language=document.language is not None,
+    )
+    lost.update(f"layer {layer}" for layer in document.layers)
+    return lost
+
+
+def split_mentions(document: Document) -> int:
+    return sum(isinstance(span, SplitSpan) for cluster in document.clusters for span in cluster)
+
+
+def of_extra(document: Document, own: str) -> Counter[str]:
+    """What other formats left in `extra` for themselves."""
+    lost: Counter[str] = Counter()
+    for name, content in document.extra.items():
+        if name == own:
+            continue
+        match name, content:
+            case "jsonl", dict():
+                lost.update(f"field {field}" for field in content)
+            case "conllu", dict():
+                lost.update(_of_conllu(content))
+            case "brat", dict():
+                lost.update(_of_brat(content))
+            case _:
+                lost[f"extra of {name}"] += 1
+    return lost
+
+
+def _of_conllu(content: dict[str, Any]) -> Counter[str]:
+    mentions = [(place, body) for place, body in content.get("mentions", ())]
+    zero = sum("." in place for place, _ in mentions)
+    return count(
+        sentence_comments=sum(map(len, content.get("comments", ()))),
+        multiword_tokens=len(content.get("multiword", ())),
+        empty_nodes=len(content.get("empty", ())),
+        zero_mentions=zero,
+        entity_attributes=sum("-" in body for _, body in mentions),
+    )
+
+
+def _of_brat(content: dict[str, Any]) -> Counter[str]:
+    return count(
+        mention_types=len(content.get("mentions", ())),
+        other_annotations=len(content.get("others", ())),
+    )

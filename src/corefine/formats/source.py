@@ -1,0 +1,208 @@
+"""One input: its bytes, and where its faults go.
+
+Readers ask a `Source` for lines, blocks or the whole text, tell it which document they are in, and hand it what
+they read to be made into a `Document`. A fault that spoils a document spoils that document only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BufferedReader, RawIOBase
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from corefine.document import Document, Span, normalise
+from corefine.errors import DocumentError, Fault, FormatError, InputError
+
+OnFault = Callable[[Fault], None]
+Where = str | PathLike[str] | BinaryIO
+
+BOM = b"\xef\xbb\xbf"
+BLOCK = 1 << 17
+"""Bytes read at a time."""
+
+
+class Line(NamedTuple):
+    """A line without its end. `damage` says what is wrong with its UTF-8, if anything is."""
+
+    number: int
+    text: str
+    damage: str | None = None
+
+
+class Source:
+    """One input, read once from start to end.
+
+    Without `on_fault` the first fault that spoils a document raises `FormatError`. With it, every fault is handed
+    over, spoilt documents are left out, and reading goes on. `language` is that of documents that name none.
+    """
+
+    def __init__(self, where: Where, *, on_fault: OnFault | None = None, language: str | None = None) -> None:
+        self.path = Path(where) if isinstance(where, str | PathLike) else None
+        self._stream = None if isinstance(where, str | PathLike) else where
+        self.on_fault = on_fault
+        self.language = language
+        self._document: str | None = None
+        self._line: int | None = None
+        self.broken = False
+        self._seen: set[tuple[str, int]] = set()
+
+    @property
+    def label(self) -> str:
+        return "<stdin>" if self.path is None else str(self.path)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its endings: the name of a document that has none of its own."""
+        if self.path is None:
+            return "stdin"
+        return Path(self.path.stem if self.path.suffix == ".gz" else self.path.name).stem
+
+    # Bytes and lines
+
+    @contextmanager
+    def open(self) -> Iterator[BufferedReader]:
+        """The bytes, unpacked where they are gzip, whatever the file is called."""
+        try:
+            raw = self._stream if self.path is None else self.path.open("rb")
+            stream = raw if isinstance(raw, BufferedReader) else BufferedReader(cast(RawIOBase, raw))
+            zipped = stream.peek(2)[:2] == b"\x1f\x8b"
+        except OSError as error:
+            raise InputError(f"{self.label} cannot be read: {error.strerror or error}") from error
+        try:
+            yield BufferedReader(cast(RawIOBase, gzip.GzipFile(fileobj=stream))) if zipped else stream
+        except (EOFError, OSError, zlib.error) as error:
+            self.fault(f"the file cannot be read to its end: {error}")
+        finally:
+            if self.path is not None:
+                stream.close()
+            elif stream is not raw:
+                stream.detach()
+
+    def lines(self) -> Iterator[Line]:
+        """The lines. A byte order mark and CRLF are taken off and reported once."""
+        crlf = False
+        with self.open() as stream:
+            for number, raw in enumerate(stream, start=1):
+                if number == 1 and raw.startswith(BOM):
+                    raw = raw[len(BOM) :]
+                    self.byte_order_mark()
+                raw = raw[:-1] if raw.endswith(b"\n") else raw
+                if raw.endswith(b"\r"):
+                    raw = raw[:-1]
+                    if not crlf:
+                        crlf = True
+                        self.carriage_returns(number)
+                try:
+                    yield Line(number, raw.decode())
+                except UnicodeDecodeError as error:
+                    yield Line(number, raw.decode(errors="replace"), bad_utf8(error))
+
+    def whole(self) -> str:
+        """The text as it stands: offsets into it count every character, also of CRLF and a byte order mark."""
+        data = b""
+        with self.open() as stream:
+            data = stream.read()
+        if data.startswith(BOM):
+            self.byte_order_mark()
+        if (at := data.find(b"\r\n")) >= 0:
+            self.carriage_returns(data.count(b"\n", 0, at) + 1)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            self.fault(bad_utf8(error), line=data.count(b"\n", 0, error.start) + 1)
+            return data.decode(errors="replace")
+
+    def byte_order_mark(self) -> None:
+        self.fault("a byte order mark at the start", line=1, document=None, fatal=False)
+
+    def carriage_returns(self, line: int) -> None:
+        self.fault("lines end in CRLF", line=line, document=None, fatal=False)
+
+    # Faults and documents
+
+    def fault(
+        self,
+        what: str,
+        *,
+        line: int | None = None,
+        token: int | None = None,
+        document: str | None = "",
+        fatal: bool = True,
+    ) -> None:
+        """Report a fault of the current document (or of the file, if `document` is None)."""
+        name = self._document if document == "" else document
+        found = Fault(what, self.label, line, name, token, fatal)
+        if fatal and name is not None:
+            self.broken = True
+        if self.on_fault is not None:
+            self.on_fault(found)
+        elif fatal:
+            raise FormatError(found)
+
+    def begin(self, name: str, part: int = 0, line: int | None = None) -> None:
+        """From here on faults are those of this document."""
+        self._document = f"{name} part {part}" if part else name
+        self._line = line
+        self.broken = False
+        if (name, part) in self._seen:
+            self.fault("another document of this file has the same name and part", line=line, fatal=False)
+        self._seen.add((name, part))
+
+    def document(
+        self,
+        name: str,
+        tokens: Sequence[str],
+        sentence_starts: Sequence[int],
+        clusters: Mapping[str, Sequence[Span]],
+        *,
+        lines: Sequence[int] | None = None,
+        **fields: Any,
+    ) -> Document | None:
+        """The document, or None if it was spoilt. `clusters` go by what the file calls them, `lines` by token."""
+        if not tokens:
+            self.fault("the document has no tokens", line=self._line, fatal=False)
+        fields.setdefault("language", self.language)
+        if fields["language"] is None:
+            fields["language"] = self.language
+        kept = self._settled(clusters, len(tokens), lines)
+        if self.broken:
+            return None
+        try:
+            return Document(name, tuple(tokens), tuple(sentence_starts), normalise(kept), **fields)
+        except DocumentError as error:
+            self.fault(str(error).removeprefix(f"document {self._document}: "), line=self._line)
+            return None
+
+    def _settled(
+        self, clusters: Mapping[str, Sequence[Span]], size: int, lines: Sequence[int] | None
+    ) -> list[list[Span]]:
+        """The clusters with every span in one of them, once: the first that claims it keeps it."""
+        owner: dict[Span, str] = {}
+        kept: list[list[Span]] = []
+        for label, spans in clusters.items():
+            kept.append([])
+            for span in spans:
+                if not 0 <= span.start <= span.end < size:
+                    self.fault(f"span {span} of entity {label} is outside the {size} tokens", line=self._line)
+                    continue
+                line = lines[span.start] if lines is not None else self._line
+                if span not in owner:
+                    owner[span] = label
+                    kept[-1].append(span)
+                elif owner[span] == label:
+                    what = f"span {span} is in entity {label} twice, kept once"
+                    self.fault(what, line=line, token=span.start, fatal=False)
+                else:
+                    what = f"span {span} is in two clusters, kept in entity {owner[span]} and left out of {label}"
+                    self.fault(what, line=line, token=span.start, fatal=False)
+        return kept
+
+
+def bad_utf8(error: UnicodeDecodeError) -> str:
+    column = error.start - error.object.rfind(b"\n", 0, error.start)
+    return f"bad UTF-8: byte 0x{error.object[error.start]:02x} at byte {column} of the line ({error.reason})"

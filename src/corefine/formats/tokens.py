@@ -1,0 +1,139 @@
+"""Running text into tokens and sentences, by spaCy's rules for the language; nothing is downloaded."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from corefine.document import Document, Span, span_of
+from corefine.errors import InputError
+from corefine.formats.losses import count
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+DEFAULT_LANGUAGE = "en"
+
+# spaCy takes signs off a word one by one, copying the rest each time. Words and runs of signs longer than any
+# language has are cut before it sees them, so that no text takes more than linear time.
+LONGEST_WORD = 1000
+LONGEST_SIGNS = 20
+_LONG = re.compile(rf"\S{{{LONGEST_SIGNS + 1},}}")
+_SIGNS = re.compile(rf"[^\w\s]{{{LONGEST_SIGNS + 1},}}")
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
+_LINE = re.compile(r"\n")
+
+Characters = tuple[int, int]
+
+
+class Tokens(NamedTuple):
+    """Tokens, their [start, end) characters, and the index of each sentence's first token."""
+
+    tokens: tuple[str, ...]
+    offsets: tuple[Characters, ...]
+    sentence_starts: tuple[int, ...]
+
+    def span(self, parts: Iterable[Characters]) -> Span | None:
+        """The span of the tokens that lie within these characters, or None if there are none."""
+        found = []
+        for start, end in parts:
+            first = bisect_left(self.offsets, (start, start))
+            last = bisect_right(self.offsets, end, key=lambda offset: offset[1]) - 1
+            if first <= last:
+                found.append((first, last))
+        return span_of(found) if found else None
+
+
+def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sentence_a_line: bool = False) -> Tokens:
+    """Split a text. A token ends at every one of `cuts`; a sentence at every blank line, or at every line break."""
+    nlp = _pipeline(language or DEFAULT_LANGUAGE)
+    if text.startswith("\ufeff"):  # it counts as a character but belongs to no word
+        text = " " + text[1:]
+    offsets: list[Characters] = []
+    for begin, end in pairwise((0, *_too_long(text), len(text))):
+        words = nlp.tokenizer(text[begin:end])
+        offsets += [(begin + w.idx, begin + w.idx + len(w)) for w in words if not w.text.isspace()]
+    offsets = list(_cut(offsets, sorted(set(cuts))))
+    tokens = tuple(text[start:end] for start, end in offsets)
+    breaks = _LINE if sentence_a_line else _PARAGRAPH
+    starts = _sentence_starts(nlp, tokens)
+    for match in breaks.finditer(text):
+        starts.add(bisect_left(offsets, (match.end(), 0)))
+    starts.discard(len(tokens))
+    return Tokens(tokens, tuple(offsets), tuple(sorted(starts)))
+
+
+@lru_cache(maxsize=4)
+def _pipeline(language: str) -> Language:
+    import spacy
+
+    try:
+        nlp = spacy.blank(language)
+    except (ImportError, ValueError) as error:
+        raise InputError(f"no rules for the language {language!r}: {error}") from error
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def _sentence_starts(nlp: Language, tokens: Sequence[str]) -> set[int]:
+    from spacy.tokens import Doc
+
+    doc = nlp.get_pipe("sentencizer")(Doc(nlp.vocab, words=list(tokens)))
+    return {token.i for token in doc if token.is_sent_start}
+
+
+def _too_long(text: str) -> list[int]:
+    cuts: set[int] = set()
+    for word in _LONG.finditer(text):
+        cuts.update(range(word.start() + LONGEST_WORD, word.end(), LONGEST_WORD))
+        for signs in _SIGNS.finditer(text, word.start(), word.end()):
+            cuts.update(range(signs.start() + LONGEST_SIGNS, signs.end(), LONGEST_SIGNS))
+    return sorted(cuts)
+
+
+def _cut(offsets: Iterable[Characters], cuts: Sequence[int]) -> Iterator[Characters]:
+    """The tokens, divided at every cut that falls inside one."""
+    for start, end in offsets:
+        inside = cuts[bisect_right(cuts, start) : bisect_left(cuts, end)]
+        yield from pairwise((start, *inside, end))
+
+
+def text_of(document: Document) -> tuple[str, Sequence[Characters]]:
+    """The document's text and the characters of its tokens.
+
+    A document without them gets a text: a blank between tokens, a line for each sentence.
+    """
+    if document.text is not None and document.offsets is not None:
+        return document.text, document.offsets
+    lines: list[str] = []
+    offsets: list[Characters] = []
+    at = 0
+    for sentence in document.sentences:
+        for token in sentence:
+            offsets.append((at, at + len(token)))
+            at += len(token) + 1
+        lines.append(" ".join(sentence) + "\n")
+    return "".join(lines), offsets
+
+
+def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a_line: bool) -> Counter[str]:
+    """What is lost when only the text is kept, and split anew."""
+    text, offsets = text_of(document)
+    options: Any = {"cuts": cuts, "sentence_a_line": sentence_a_line}
+    try:
+        again = tokenise(text, document.language, **options)
+    except InputError:  # the language has no rules; whoever reads the text will take the default
+        again = tokenise(text, None, **options)
+    starts = {offsets[token] for token in document.sentence_starts}
+    starts_again = {again.offsets[token] for token in again.sentence_starts}
+    return count(
+        token_boundaries=len(set(offsets) ^ set(again.offsets)),
+        sentence_boundaries=len(starts ^ starts_again),
+        texts_without_offsets=document.text is not None and document.offsets is None,
+    )
