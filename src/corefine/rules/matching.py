@@ -6,6 +6,7 @@ from corefine.rules.lexicon import agree
 from corefine.rules.mentions import Kind, RuleMention
 
 NEVER = -9.0
+"""Low enough that a hundred such candidates together weigh next to nothing."""
 
 
 def pair_score(mention: RuleMention, earlier: RuleMention) -> float:
@@ -23,7 +24,7 @@ def _overlap(a: RuleMention, b: RuleMention) -> bool:
 def _string_score(mention: RuleMention, earlier: RuleMention) -> float:
     """Names and nouns go with the same words, less so with the same head, and never forward to a pronoun."""
     if earlier.kind is Kind.PRONOUN:
-        return NEVER / 2
+        return NEVER
     penalty = 0.0 if mention.definite else 2.5
     if mention.words == earlier.words:
         return 4.0 - penalty
@@ -31,16 +32,16 @@ def _string_score(mention: RuleMention, earlier: RuleMention) -> float:
         return 2.5
     if mention.head == earlier.head:
         return 1.5 - penalty
-    return -4.0
+    return NEVER
 
 
 def _pronoun_score(mention: RuleMention, earlier: RuleMention) -> float:
     if mention.traits.person != earlier.traits.person:
-        return -5.0
+        return NEVER
     if mention.traits.person != 3:
-        return 2.0 if mention.speaker == earlier.speaker and mention.traits == earlier.traits else -3.0
+        return 2.0 if mention.speaker == earlier.speaker and mention.traits == earlier.traits else NEVER
     if not agree(mention.traits, earlier.traits):
-        return -5.0
+        return NEVER
     closeness = 2.0 - 0.8 * (mention.sentence - earlier.sentence)
     named = {Kind.PRONOUN: 0.5, Kind.NAME: 0.5, Kind.NOUN: -0.5}[earlier.kind]
-    return max(closeness + named, -4.0)
+    return max(closeness + named, NEVER)

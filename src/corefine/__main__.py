@@ -1,0 +1,5 @@
+"""`python -m corefine` is the `corefine` command."""
+
+from corefine.cli import main
+
+main()

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from corefine.demo import Demo
+from corefine.stories import load
+
+
+def corefine(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "corefine", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("story", [story.name for story in load()])
+def test_answers_are_worth_something(story: str) -> None:
+    document = next(each for each in load() if each.name == story)
+    demo = Demo(document, questions=30)
+    assert len(list(demo)) == 30
+    assert demo.result.f1_after > demo.result.f1_before
+    assert demo.result.seconds == pytest.approx(30 * 15.96 + (30 - demo.result.yes) * 15.57)
+
+
+def test_the_command_shows_questions_cost_and_f1() -> None:
+    shown = corefine("demo", "harbour", "--questions", "3")
+    assert shown.returncode == 0, shown.stderr
+    assert "What was asked about “harbour”" in shown.stdout
+    assert "F1 before" in shown.stdout
+
+
+def test_for_programs() -> None:
+    (result,) = json.loads(corefine("demo", "harbour", "--questions", "3", "--json").stdout)
+    assert result["questions"] == 3
+    assert set(result) == {"document", "questions", "yes", "seconds", "f1_before", "f1_after"}
+
+
+def test_a_wrong_name_is_a_message_and_exit_code_2() -> None:
+    failed = corefine("demo", "nowhere")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("corefine: there is no story 'nowhere'; choose one of harbour")
+    assert "Traceback" not in failed.stderr
+
+
+def test_version_and_help() -> None:
+    assert corefine("--version").stdout.startswith("corefine 0.")
+    assert corefine("--help").returncode == 0
+    assert corefine("no-such-command").returncode == 2
