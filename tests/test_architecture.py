@@ -23,10 +23,11 @@ CORE = {
     "clustering": {"document", "links", "prediction"},
     "decoding": {"document", "links", "prediction", "revision"},
     "revision": {"clustering", "document", "errors", "links", "prediction"},
+    "direct": {"document", "links", "prediction", "revision"},
     "selectors": {"errors", "prediction", "revision"},
     "records": {"document", "errors", "links", "questions"},
     "session": {
-        "cost", "document", "errors", "links", "prediction", "questions", "records", "revision", "selectors"
+        "cost", "direct", "document", "errors", "links", "prediction", "questions", "records", "revision", "selectors"
     },
     "annotators": {"document", "errors", "questions", "records", "session"},
     "scores": {"document", "errors", "pronouns"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from corefine.document import Span
@@ -11,6 +12,17 @@ from corefine.links import Assertion, Cannot, First, Must, NotAMention
 from corefine.questions import Answer, Protocol, Question, Reply, span_from_json, span_to_json
 
 LOG_VERSION = 1
+
+
+class Closing(StrEnum):
+    """When the closure of the links is taken. All but the first are ablations."""
+
+    INCREMENTAL = "incremental"
+    """After every answer: the next question is chosen on all that follows from the answers so far."""
+    PER_DOCUMENT = "per-document"
+    """Once, when the document is relabelled; until then an answer changes only its own mention's row."""
+    OFF = "off"
+    """Never: relabelling too knows only the pairs that answers speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,21 @@ class Answered:
     question: Question
     answer: Answer
     seconds: float
+
+    @property
+    def number(self) -> int:
+        return self.question.number
+
+    @property
+    def assertions(self) -> tuple[Assertion, ...]:
+        return assertions_of(self)
+
+    @property
+    def mentions(self) -> tuple[Span, ...]:
+        """Spans that the answer says are mentions, whether or not it links them."""
+        if self.answer.reply is Reply.BOUNDARIES and self.answer.span is not None:
+            return (self.answer.span,)
+        return (self.question.mention,) if self.question.protocol is Protocol.MENTIONS and self.answer.same else ()
 
     def to_json(self) -> dict[str, Any]:
         question = self.question
@@ -57,6 +84,40 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """What a person said without being asked, as when reviewing: one step in the log, however much it asserts.
+
+    mentions    spans that are mentions, whether or not an assertion links them
+    """
+
+    number: int
+    assertions: tuple[Assertion, ...]
+    mentions: tuple[Span, ...] = ()
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "assertions": [_assertion_to_json(assertion) for assertion in self.assertions],
+            "mentions": [span_to_json(span) for span in self.mentions],
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Edited:
+        return cls(
+            number=fields["number"],
+            assertions=tuple(_assertion_from_json(*assertion) for assertion in fields["assertions"]),
+            mentions=tuple(map(span_from_json, fields["mentions"])),
+            seconds=fields["seconds"],
+        )
+
+
+Entry = Answered | Edited
+"""What has a number in the log and can be withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an answer brought about.
 
@@ -71,10 +132,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One step that can be undone: an answer was given, or withdrawn."""
+    """One step that can be undone: entries were withdrawn, and one was given, or only either of the two."""
 
-    number: int
-    withdrawal: bool = False
+    given: tuple[int, ...] = ()
+    withdrawn: tuple[int, ...] = ()
+
+    @property
+    def reverse(self) -> Action:
+        return Action(given=self.withdrawn, withdrawn=self.given)
 
 
 def assertions_of(answered: Answered) -> tuple[Assertion, ...]:
@@ -99,6 +164,19 @@ def spans_of(assertion: Assertion) -> tuple[Span, ...]:
             return (a, b)
         case NotAMention(mention):
             return (mention,)
+
+
+_KINDS: dict[str, type[Assertion]] = {"must": Must, "cannot": Cannot, "first": First, "not-a-mention": NotAMention}
+
+
+def _assertion_to_json(assertion: Assertion) -> list[Any]:
+    kind = next(kind for kind, type_ in _KINDS.items() if isinstance(assertion, type_))
+    spans = (assertion.first, assertion.mention) if isinstance(assertion, First) else spans_of(assertion)
+    return [kind, *map(span_to_json, spans)]
+
+
+def _assertion_from_json(kind: str, *spans: list[Any]) -> Assertion:
+    return _KINDS[kind](*map(span_from_json, spans))
 
 
 def check_log(log: dict[str, Any], own: dict[str, Any]) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from corefine.cost import CostModel
+from corefine.direct import DirectRevision
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
-from corefine.links import Change, Links
+from corefine.links import Assertion, Change, Links
 from corefine.prediction import Prediction
 from corefine.questions import Answer, Protocol, Question, Reply, check_fits
-from corefine.records import LOG_VERSION, Action, Answered, Budget, Outcome, assertions_of, check_log, spans_of
+from corefine.records import LOG_VERSION, Action, Answered, Budget, Closing, Outcome, assertions_of, check_log, spans_of
 from corefine.revision import Mask, Revision
 from corefine.selectors import Entropy, PairwiseEntropy, Progress, Selector
 from corefine.selectors.entropy import pair_entropies
@@ -40,6 +41,7 @@ class Session:
         budget: Budget | None = None,
         infer_first: bool = False,
         cost: CostModel | None = None,
+        closing: Closing = Closing.INCREMENTAL,
     ) -> None:
         self.document = document
         self.protocol = Protocol(protocol)
@@ -47,6 +49,7 @@ class Session:
         self.selector = selector or default
         self.budget = budget or Budget()
         self.cost = cost or CostModel()
+        self.closing = Closing(closing)
         self.links = Links(infer_first=infer_first)
         self._given: dict[int, Answered] = {}  # every answer ever given
         self._standing: dict[int, Answered] = {}  # those not withdrawn
@@ -69,7 +72,7 @@ class Session:
         """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew."""
         for span in prediction.spans:
             self._check_inside(span)
-        self.revision = Revision(prediction, self.links)
+        self.revision = self._revised(prediction)
         self._scores = self.selector.scores(self.revision, np.arange(len(prediction)))
         self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
         for answered in self._standing.values():
@@ -140,7 +143,9 @@ class Session:
 
     def relabelled(self) -> Document:
         """The document with the clusters that model and answers make together."""
-        clusters = self.revision.clusters()
+        late = self.closing is Closing.PER_DOCUMENT
+        revision = Revision(self.revision.prediction, self.links) if late else self.revision
+        clusters = revision.clusters()
         clustered = {span for cluster in clusters for span in cluster}
         alone = [(span,) for span in self._corrections() if self.links.is_mention(span) and span not in clustered]
         return self.document.with_clusters([*clusters, *alone])
@@ -156,6 +161,7 @@ class Session:
             "protocol": self.protocol.value,
             "selector": self.selector.name,
             "infer_first": self.links.infer_first,
+            **({} if self.closing is Closing.INCREMENTAL else {"closing": self.closing.value}),
             "events": list(self._events),
         }
 
@@ -289,7 +295,7 @@ class Session:
         self._given[number] = self._standing[number] = answered
         self._asked[answered.question.mention] += 1
         self._mark_asked(answered, stands=True)
-        self._follow(change)
+        self._follow(change, answered.question.mention)
         closed = np.flatnonzero(open_before & ~self._allowed())
         settled = (self.revision.nodes.spans[row] for row in closed)
         return Outcome(
@@ -304,11 +310,28 @@ class Session:
         del self._standing[number]
         self._asked -= Counter([answered.question.mention])
         self._mark_asked(answered, stands=False)
-        self._follow(change)
+        self._follow(change, answered.question.mention)
 
-    def _follow(self, change: Change) -> None:
-        """Bring rows, clusters and scores up to date with the links."""
-        rows = self.revision.update(change)
+    def _revised(self, prediction: Prediction) -> Revision:
+        """The prediction under the standing answers and all, or nothing, that follows from them."""
+        if self.closing is Closing.INCREMENTAL:
+            return Revision(prediction, self.links)
+        revision = DirectRevision(prediction)
+        for mention in self._asked:
+            revision.revise_alone(mention, self._said(mention))
+        return revision
+
+    def _said(self, mention: Span) -> list[Assertion]:
+        """What standing answers to questions about a mention assert."""
+        about = (answered for answered in self._standing.values() if answered.question.mention == mention)
+        return [assertion for answered in about for assertion in assertions_of(answered)]
+
+    def _follow(self, change: Change, mention: Span) -> None:
+        """Bring rows, clusters and scores up to date with the links, after an answer about this mention."""
+        if isinstance(self.revision, DirectRevision):
+            rows = self.revision.revise_alone(mention, self._said(mention))
+        else:
+            rows = self.revision.update(change)
         self._scores[rows] = self.selector.scores(self.revision, rows)
         self._open = None
 
