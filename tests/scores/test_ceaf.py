@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from partitions import Partition, best_total, dice, partitions, shared
 
 from corefine.scores import Tally, ceaf
-from corefine.scores.overlap import Cell, Overlap
+from corefine.scores.overlap import Overlap
 
 WAYS = {
     "whole, dense": {"SMALL": 10**9, "DENSE": 10**9},
@@ -37,12 +37,13 @@ def test_every_way_finds_the_best_alignment(key: Partition, response: Partition)
         assert ceafe.recalled == ceafe.precise == pytest.approx(float(best_total(key, response, dice)))
 
 
-def test_every_way_agrees_where_clusters_are_too_many_to_try() -> None:
+@pytest.mark.parametrize(("right", "parts"), [(0.6, 1), (0.97, 10)])
+def test_every_way_agrees_where_clusters_are_too_many_to_try(right: float, parts: int) -> None:
     random = Random(5)
     key = [random.randrange(120) for _ in range(900)]
-    response = [label if random.random() < 0.6 else random.randrange(150) for label in key]
+    response = [label if random.random() < right else random.randrange(150) for label in key]
     overlap = Overlap.of(by_label(key), by_label(response))
-    assert len(list(ceaf.components(overlap.cells))) < len(overlap.cells)
+    assert parts <= len(list(ceaf.components(overlap.keys, overlap.responses))) < len(overlap.shared)
     (ceafm, ceafe), *others = every_way(overlap)
     for other_ceafm, other_ceafe in others:
         assert other_ceafm == pytest.approx(ceafm)
@@ -58,22 +59,19 @@ def by_label(labels: list[int]) -> list[set[int]]:
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9))))
 def test_components_are_the_connected_parts(edges: set[tuple[int, int]]) -> None:
-    cells: list[Cell] = [(k, r, 1) for k, r in sorted(edges)]
-    parts = list(ceaf.components(cells))
-    assert sorted(cell for part in parts for cell in part) == cells
-    for number, part in enumerate(parts):
-        keys, responses = {k for k, _, _ in part}, {r for _, r, _ in part}
-        for other in parts[number + 1 :]:
-            assert not keys & {k for k, _, _ in other}
-            assert not responses & {r for _, r, _ in other}
-        assert reached(part) == set(part)
+    listed = sorted(edges)
+    keys, responses = [k for k, _ in listed], [r for _, r in listed]
+    parts = [[listed[edge] for edge in part] for part in ceaf.components(keys, responses)]
+    assert sorted(edge for part in parts for edge in part) == listed
+    for part in parts:
+        assert reached(part[0], listed) == set(part)
 
 
-def reached(part: list[Cell]) -> set[Cell]:
-    """What can be reached from the first cell over shared clusters."""
-    found = {part[0]}
+def reached(start: tuple[int, int], edges: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """What can be reached from an edge over shared clusters."""
+    found = {start}
     while True:
-        more = {c for c in part if any(c[0] == f[0] or c[1] == f[1] for f in found)}
+        more = {edge for edge in edges if any(edge[0] == f[0] or edge[1] == f[1] for f in found)}
         if more == found:
             return found
         found = more

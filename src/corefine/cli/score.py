@@ -32,8 +32,10 @@ UNKNOWN = "unknown"
 
 
 def score(
-    key: Annotated[Path, typer.Argument(help="What is scored against: gold documents.", metavar="KEY")],
-    response: Annotated[Path, typer.Argument(help="What is scored: the same documents.", metavar="RESPONSE")],
+    key: Annotated[
+        Path, typer.Argument(help="What is scored against: a file, a folder, or - for standard input.", metavar="KEY")
+    ],
+    response: Annotated[Path, typer.Argument(help="What is scored: the same documents, likewise.", metavar="RESPONSE")],
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
     singletons: Annotated[
         Singletons, typer.Option(help="Keep clusters of one, or drop them from key and response.")
@@ -67,10 +69,22 @@ def score(
 
 
 def _documents(path: Path, format: str | None) -> Iterator[Document]:
-    from corefine.cli.progress import tracked
-    from corefine.formats import read
+    """The documents of a file, of all files in a folder that are of a known format, or of standard input."""
+    import sys
 
-    return tracked(read(path, format), f"reading {path}")
+    from corefine.cli.progress import tracked
+    from corefine.errors import InputError
+    from corefine.formats import knows, read
+
+    documents: Iterator[Document]
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file() and (format or knows(file))]
+        if not files:
+            raise InputError(f"{path}: no file in this folder is of a known format; name the format with --format")
+        documents = (document for file in files for document in read(file, format))
+    else:
+        documents = read(sys.stdin.buffer if str(path) == "-" else path, format)
+    return tracked(documents, f"reading {path}")
 
 
 def as_object(result: Report, per: Per | None) -> dict[str, object]:
@@ -128,7 +142,7 @@ def _breakdown(result: Report, per: Per) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, caption="F1", caption_justify="left")
+    table = Table(box=SIMPLE_HEAD, title=f"F1 by {per.value}", title_justify="left", padding=(0, 0, 0, 1))
     table.add_column(per.value, overflow="fold")
     for label in (*LABELS.values(), "CoNLL"):
         table.add_column(label, justify="right", no_wrap=True)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import fsum
 
-from corefine.scores.overlap import Cell, Overlap
+from corefine.scores.overlap import Overlap
 from corefine.scores.tally import Tally
 
 SMALL = 20_000
@@ -25,10 +25,9 @@ def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
     key, response = overlap.key_sizes, overlap.response_sizes
     mentions: list[float] = []
     entities: list[float] = []
-    for cells in [overlap.cells] if len(key) * len(response) <= SMALL else components(overlap.cells):
-        shared = [n for _, _, n in cells]
-        dice = [2 * n / (key[k] + response[r]) for k, r, n in cells]
-        best_shared, best_dice = best_alignments(cells, shared, dice)
+    for keys, responses, shared in _parts(overlap):
+        dice = [2 * n / (key[k] + response[r]) for k, r, n in zip(keys, responses, shared, strict=True)]
+        best_shared, best_dice = best_alignments(keys, responses, shared, dice)
         mentions += best_shared
         entities += best_dice
     by_mention, by_entity = fsum(mentions), fsum(entities)
@@ -38,32 +37,48 @@ def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
     )
 
 
-def best_alignments(cells: Sequence[Cell], *worths: Sequence[float]) -> list[Sequence[float]]:
-    """For each way of saying what a cell is worth: the worths in a best alignment."""
-    if len(cells) <= 1:
+def best_alignments(keys: Sequence[int], responses: Sequence[int], *worths: Sequence[float]) -> list[Sequence[float]]:
+    """For each way of saying what the overlaps are worth: their worths in a best alignment."""
+    if len(keys) <= 1:
         return list(worths)
     rows: dict[int, int] = {}
     columns: dict[int, int] = {}
-    row = [rows.setdefault(k, len(rows)) for k, _, _ in cells]
-    column = [columns.setdefault(r, len(columns)) for _, r, _ in cells]
+    row = [rows.setdefault(k, len(rows)) for k in keys]
+    column = [columns.setdefault(r, len(columns)) for r in responses]
     if len(rows) == 1 or len(columns) == 1:  # a star: one cluster, and all that it overlaps
         return [[max(worth)] for worth in worths]
     align = _dense if len(rows) * len(columns) <= DENSE else _sparse
     return [align(row, column, worth) for worth in worths]
 
 
-def components(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """The cells, grouped by connected component of the graph that they are the edges of."""
-    of_key: defaultdict[int, list[Cell]] = defaultdict(list)
-    of_response: defaultdict[int, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        of_key[cell[0]].append(cell)
-        of_response[cell[1]].append(cell)
+Columns = tuple[Sequence[int], Sequence[int], Sequence[int]]
+
+
+def _parts(overlap: Overlap) -> Iterator[Columns]:
+    """The columns of overlaps that can be aligned separately."""
+    if len(overlap.key_sizes) * len(overlap.response_sizes) <= SMALL:
+        yield overlap.keys, overlap.responses, overlap.shared
+        return
+    for part in components(overlap.keys, overlap.responses):
+        yield (
+            [overlap.keys[i] for i in part],
+            [overlap.responses[i] for i in part],
+            [overlap.shared[i] for i in part],
+        )
+
+
+def components(keys: Sequence[int], responses: Sequence[int]) -> Iterator[list[int]]:
+    """The edges `keys[i]`-`responses[i]`, by number, grouped by connected component."""
+    of_key: defaultdict[int, list[int]] = defaultdict(list)
+    of_response: defaultdict[int, list[int]] = defaultdict(list)
+    for edge, (key, response) in enumerate(zip(keys, responses, strict=True)):
+        of_key[key].append(edge)
+        of_response[response].append(edge)
     while of_key:
         _, component = of_key.popitem()
-        for _, response, _ in component:  # it grows as it is read: a search, widest first
-            for key, _, _ in of_response.pop(response, ()):
-                component += of_key.pop(key, ())
+        for edge in component:  # it grows as it is read: a search, widest first
+            for other in of_response.pop(responses[edge], ()):
+                component += of_key.pop(keys[other], ())
         yield component
 
 

@@ -14,13 +14,13 @@ from corefine.scores.tally import Tally
 
 def mentions(overlap: Overlap) -> Tally:
     """Mention detection: exact spans, whatever cluster they are in."""
-    common = overlap.common
+    common = sum(overlap.shared)
     return Tally(common, sum(overlap.key_sizes), common, sum(overlap.response_sizes))
 
 
 def muc(overlap: Overlap) -> Tally:
     """The fewest links that would join each cluster (Vilain et al. 1995); clusters of one have none."""
-    kept = overlap.common - len(overlap.cells)
+    kept = sum(overlap.shared) - len(overlap.shared)
     key_links = sum(overlap.key_sizes) - len(overlap.key_sizes)
     return Tally(kept, key_links, kept, sum(overlap.response_sizes) - len(overlap.response_sizes))
 
@@ -29,9 +29,9 @@ def b3(overlap: Overlap) -> Tally:
     """For each mention, the share of its cluster that it is still together with (Bagga and Baldwin 1998)."""
     key, response = overlap.key_sizes, overlap.response_sizes
     return Tally(
-        fsum([n * n / key[k] for k, _, n in overlap.cells]),
+        fsum([n * n / key[k] for k, n in zip(overlap.keys, overlap.shared, strict=True)]),
         sum(key),
-        fsum([n * n / response[r] for _, r, n in overlap.cells]),
+        fsum([n * n / response[r] for r, n in zip(overlap.responses, overlap.shared, strict=True)]),
         sum(response),
     )
 
@@ -45,7 +45,7 @@ def lea(overlap: Overlap) -> Tally:
     key, response = overlap.key_sizes, overlap.response_sizes
     recalled: list[float] = []
     precise: list[float] = []
-    for k, r, n in overlap.cells:
+    for k, r, n in zip(overlap.keys, overlap.responses, overlap.shared, strict=True):
         links = n * (n - 1)
         if links:
             recalled.append(links / (key[k] - 1))
@@ -64,11 +64,11 @@ def blanc_links(overlap: Overlap) -> tuple[Tally, Tally]:
     """
     key_common = [0] * len(overlap.key_sizes)
     response_common = [0] * len(overlap.response_sizes)
-    for k, r, n in overlap.cells:
+    for k, r, n in zip(overlap.keys, overlap.responses, overlap.shared, strict=True):
         key_common[k] += n
         response_common[r] += n
-    linked = _links([n for _, _, n in overlap.cells])
-    apart = _links([overlap.common]) - _links(key_common) - _links(response_common) + linked
+    linked = _links(overlap.shared)
+    apart = _links([sum(overlap.shared)]) - _links(key_common) - _links(response_common) + linked
     key_linked, response_linked = _links(overlap.key_sizes), _links(overlap.response_sizes)
     key_apart = _links([sum(overlap.key_sizes)]) - key_linked
     response_apart = _links([sum(overlap.response_sizes)]) - response_linked

@@ -10,38 +10,43 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 
-Cell = tuple[int, int, int]
-"""A key cluster, a response cluster, and how many mentions (at least one) they share."""
-
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two partitions, reduced to the sizes of their clusters and of the overlaps.
+    """Two partitions, reduced to the sizes of their clusters and of their overlaps.
 
-    Twinless mentions (those of one side only) are in the sizes, and in no cell.
+    key_sizes, response_sizes    mentions of each cluster, by its number
+    keys, responses, shared      the overlaps, in columns: clusters `keys[i]` and `responses[i]` share `shared[i]`
+                                 mentions, at least one
+
+    Twinless mentions (those of one side only) are in the sizes, and in no overlap.
     """
 
-    key_sizes: tuple[int, ...]
-    response_sizes: tuple[int, ...]
-    cells: tuple[Cell, ...]
+    key_sizes: list[int]
+    response_sizes: list[int]
+    keys: list[int]
+    responses: list[int]
+    shared: list[int]
 
     @classmethod
     def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Overlap:
         """The overlap of two partitions, whatever their mentions are."""
-        key, response = tuple(key), tuple(response)
+        key, response = list(key), list(response)
         owner = {mention: number for number, cluster in enumerate(response) for mention in cluster}.get
-        shared = Counter(
+        width = len(response)
+        # a pair of clusters as one number: numbers, unlike tuples, are no work for the garbage collector
+        pairs = Counter(
             [
-                (number, other)
+                number * width + other
                 for number, cluster in enumerate(key)
                 for mention in cluster
                 if (other := owner(mention)) is not None
             ]
         )
-        cells = tuple([(number, other, count) for (number, other), count in shared.items()])
-        return cls(tuple(map(len, key)), tuple(map(len, response)), cells)
-
-    @property
-    def common(self) -> int:
-        """How many mentions are on both sides."""
-        return sum([shared for _, _, shared in self.cells])
+        return cls(
+            key_sizes=list(map(len, key)),
+            response_sizes=list(map(len, response)),
+            keys=[pair // width for pair in pairs],
+            responses=[pair % width for pair in pairs],
+            shared=list(pairs.values()),
+        )
