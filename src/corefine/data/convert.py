@@ -23,11 +23,11 @@ def convert(entry: Entry, files: Iterable[Fetched], *, on_fault: OnFault | None 
     """The documents of the files, in their order; each names its split. Faults are handed over as `formats` does."""
     for file in files:
         documents = read_gap(file.path) if entry.reader == "gap" else read(file.path, on_fault=on_fault)
-        for number, document in enumerate(documents):
-            yield _settled(entry, file, document, number)
+        for document in documents:
+            yield _settled(entry, file, document)
 
 
-def _settled(entry: Entry, file: Fetched, document: Document, number: int) -> Document:
+def _settled(entry: Entry, file: Fetched, document: Document) -> Document:
     """The document with what the registry knows of it."""
     name = Path(file.source).name
     genre = _group(entry.genre_pattern, name) or entry.genre or document.genre
@@ -39,7 +39,7 @@ def _settled(entry: Entry, file: Fetched, document: Document, number: int) -> Do
     prefix = _group(entry.name_pattern, name)
     settled = replace(
         document,
-        name=f"{prefix}_{number}" if prefix else document.name,
+        name=f"{prefix}_{document.name.rpartition('/')[2]}" if prefix else document.name,
         part=0 if prefix else document.part,
         genre=genre,
         language=document.language or entry.language,

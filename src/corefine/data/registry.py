@@ -28,7 +28,7 @@ class Entry:
     mirror_sha256    of NAME/NAME.jsonl.gz in a mirror, or None if mirrors do not have it
     reader           "files" for what `formats` reads, "gap" for the tab-separated tables of GAP
     genre            of every document; or `genre_pattern`, whose first group finds it in the file's name
-    name_pattern     its first group, found in the file's name, and a number name each document
+    name_pattern     its first group, found in the file's name, replaces all but the last part of a document's name
     singletons       False where the scheme has none, so that strays are dropped
     partial          whether only some chains of each document are annotated
     text_licences    genre -> licence of its texts, where they differ

@@ -95,7 +95,7 @@ class Model:
             raise ModelError(f"the weights lack {_some(missing)}: the file is incomplete or of another model")
         if unknown := tensors.keys() - own.keys():
             raise ModelError(f"the weights have {_some(unknown)}, which this configuration does not know")
-        for name, tensor in tensors.items():
+        for name, tensor in sorted(tensors.items()):
             if tensor.shape != own[name].shape:
                 what = "the vocabulary does not match: " if "embed" in name or "words" in name else ""
                 raise ModelError(

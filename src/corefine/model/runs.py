@@ -98,8 +98,7 @@ def _model(job: Job) -> Model:
 def _one(job: Job, number: int) -> Iterator[MemberEvent]:
     use_threads(job.threads)
     model = _model(job)
-    for event in _encode(model, job):
-        yield MemberEvent(number, event)
+    yield from (MemberEvent(number, encoding) for encoding in _encode(model, job))
     for event in train(model, job.examples, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
         if isinstance(event, Stopped):
             _finish(job, model, event)
