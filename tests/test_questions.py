@@ -24,11 +24,18 @@ GOOD = {
         Answer(reply=Reply.ANTECEDENT, span=SPAN),
         Answer.unsure(),
     ],
+    Protocol.MENTIONS: [
+        Answer.yes(),
+        Answer.unsure(),
+        Answer(reply=Reply.NOT_A_MENTION),
+        Answer(reply=Reply.BOUNDARIES, span=SPAN),
+    ],
 }
 BAD = {
     Protocol.DISCRETE: [Answer.no(), Answer(reply=Reply.FIRST, span=SPAN)],
     Protocol.PAIRWISE: [Answer.no(Reply.FIRST, SPAN), Answer(reply=Reply.FIRST, span=SPAN)],
     Protocol.FOLLOW_UP: [Answer.yes(), Answer.no(Reply.FIRST, SPAN)],
+    Protocol.MENTIONS: [Answer.no(), Answer.no(Reply.NOT_A_MENTION), Answer(reply=Reply.FIRST, span=SPAN)],
 }
 
 

@@ -57,6 +57,9 @@ class GoldAnnotator:
 
     def answer(self, question: Question) -> Answer:
         rng = np.random.default_rng([self._seed, *question.mention, *(question.antecedent or ())])
+        if question.protocol is Protocol.MENTIONS:
+            is_mention = (question.mention in self._cluster) != self._errs(rng)
+            return Answer.yes() if is_mention else Answer(reply=Reply.NOT_A_MENTION)
         if question.protocol is Protocol.FOLLOW_UP or question.antecedent is None:
             reply, span = self._follow_up(question, rng)
             return Answer(reply=reply, span=span)

@@ -1,7 +1,7 @@
 """The words of the protocol: what is asked, what can be answered, and what an answer asserts.
 
 Two steps make a *discrete* question: "same entity?" about a mention and a proposed antecedent, and on no "mark the
-first appearance". *Pairwise* asks only the first, *follow-up* only the second.
+first appearance". *Pairwise* asks only the first, *follow-up* only the second; *mentions* asks "is this a mention?".
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from enum import StrEnum
 from typing import Any
 
 from corefine.document import Span, span_of
-from corefine.errors import AnswerError
+from corefine.errors import AnswerError, OutsideError
 
 
 class Protocol(StrEnum):
     DISCRETE = "discrete"
     PAIRWISE = "pairwise"
     FOLLOW_UP = "follow-up"
+    MENTIONS = "mentions"
 
 
 class Reply(StrEnum):
@@ -43,8 +44,8 @@ class Question:
     """One question about one mention.
 
     number         counts the questions of a session from 1; the answer to it has the same number
-    antecedent     what is proposed; None when the protocol only asks for the first appearance
-    probability    of the proposed antecedent, under all answers so far
+    antecedent     what is proposed; None when the protocol proposes nothing
+    probability    of the proposed antecedent, under all answers so far; of being a mention, where that is asked
     score          why it was chosen: the selector's value, the largest of all open questions
     """
 
@@ -60,7 +61,7 @@ class Question:
 class Answer:
     """What a person said to one question.
 
-    same     yes or no to "same entity?"; None if that was not asked or not answered
+    same     yes or no to "same entity?", yes to "is this a mention?"; None if that was not asked or not answered
     reply    to the follow-up, or in place of yes or no
     span     that goes with the reply
     """
@@ -117,10 +118,27 @@ def check_fits(answer: Answer, question: Question) -> None:
             raise AnswerError("this question asks for the first appearance only; yes and no do not answer it")
     elif answer.same is None and reply not in _WITHOUT_YES_OR_NO:
         raise AnswerError(f"say yes or no before {reply and reply.value!r}")
+    if protocol is Protocol.MENTIONS and answer.same is False:
+        raise AnswerError(f"say {Reply.NOT_A_MENTION.value!r} where this is no mention")
     if protocol is Protocol.PAIRWISE and answer.same is False and reply is not None:
         raise AnswerError("a pairwise question has no follow-up")
     if protocol is Protocol.DISCRETE and answer.same is False and reply is None:
         raise AnswerError("a no needs its follow-up: the first appearance, or 'unsure'")
+
+
+def check_span(answer: Answer, question: Question) -> None:
+    """Raise unless the answer's span comes before the mention where it must, and is not what was just denied."""
+    span, mention = answer.span, question.mention
+    if span is None:
+        return
+    if answer.reply is Reply.FIRST and span > mention:
+        raise OutsideError(f"the first appearance {span} comes after the mention {mention}")
+    if answer.reply is Reply.ANTECEDENT and span >= mention:
+        raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
+    if answer.reply is Reply.BOUNDARIES and span == mention:
+        raise OutsideError(f"span {span} has the boundaries it had")
+    if answer.same is False and span == question.antecedent:
+        raise AnswerError(f"{span} cannot be both: you said that it is another entity than {mention}")
 
 
 def span_to_json(span: Span) -> list[Any]:

@@ -166,6 +166,16 @@ def spans_of(assertion: Assertion) -> tuple[Span, ...]:
             return (mention,)
 
 
+def spans_said(entry: Entry) -> set[Span]:
+    """All spans that an answer or edit names; of an answer also the mention asked about and the span of its reply."""
+    said = {*entry.mentions, *(span for assertion in entry.assertions for span in spans_of(assertion))}
+    if isinstance(entry, Answered):
+        said.add(entry.question.mention)
+        if entry.answer.span is not None:
+            said.add(entry.answer.span)
+    return said
+
+
 _KINDS: dict[str, type[Assertion]] = {"must": Must, "cannot": Cannot, "first": First, "not-a-mention": NotAMention}
 
 

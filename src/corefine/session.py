@@ -7,6 +7,7 @@ imply. Everything that happens is an event in a plain log, and the log alone bri
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,35 @@ from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
 from corefine.links import Assertion, Change, Links
 from corefine.prediction import Prediction
-from corefine.questions import Answer, Protocol, Question, Reply, check_fits
-from corefine.records import LOG_VERSION, Action, Answered, Budget, Closing, Outcome, assertions_of, check_log, spans_of
+from corefine.questions import Answer, Protocol, Question, Reply, check_fits, check_span
+from corefine.records import (
+    LOG_VERSION,
+    Action,
+    Answered,
+    Budget,
+    Closing,
+    Edited,
+    Entry,
+    Outcome,
+    check_log,
+    spans_said,
+)
 from corefine.revision import Mask, Revision
-from corefine.selectors import Entropy, PairwiseEntropy, Progress, Selector
-from corefine.selectors.entropy import pair_entropies
+from corefine.selectors import Entropy, MentionEntropy, PairwiseEntropy, Progress, Selector
+from corefine.selectors.entropy import mention_probability, pair_entropies
+
+_DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
+    Protocol.PAIRWISE: PairwiseEntropy,
+    Protocol.MENTIONS: MentionEntropy,
+}
 
 
 class Session:
     """Questions about one document, the next always chosen on all answers so far.
 
-    Answers are numbered as their questions, from 1. `withdraw` takes any of them back, `undo` and `redo` go back and
-    forth through everything that was done. A failing call raises and changes nothing.
+    Answers are numbered as their questions, from 1, and so are edits: what is said without being asked. `withdraw`
+    takes any of them back, `undo` and `redo` go back and forth through everything that was done. A failing call raises
+    and changes nothing.
     """
 
     def __init__(
@@ -45,14 +63,13 @@ class Session:
     ) -> None:
         self.document = document
         self.protocol = Protocol(protocol)
-        default: Selector = PairwiseEntropy() if self._pairwise else Entropy()
-        self.selector = selector or default
+        self.selector = selector or _DEFAULT_SELECTORS.get(self.protocol, Entropy)()
         self.budget = budget or Budget()
         self.cost = cost or CostModel()
         self.closing = Closing(closing)
         self.links = Links(infer_first=infer_first)
-        self._given: dict[int, Answered] = {}  # every answer ever given
-        self._standing: dict[int, Answered] = {}  # those not withdrawn
+        self._given: dict[int, Entry] = {}  # everything ever said
+        self._standing: dict[int, Entry] = {}  # of that, what is not withdrawn
         self._asked: Counter[Span] = Counter()  # mentions of standing answers, and how often each was asked about
         self._done: list[Action] = []
         self._undone: list[Action] = []
@@ -75,44 +92,63 @@ class Session:
         self.revision = self._revised(prediction)
         self._scores = self.selector.scores(self.revision, np.arange(len(prediction)))
         self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
-        for answered in self._standing.values():
+        for answered in self._answered():
             self._mark_asked(answered, stands=True)
         self._open = None
 
     # What is answered
 
-    def answer(self, answer: Answer, *, number: int | None = None, seconds: float | None = None) -> Outcome:
-        """Answer the open question; `number`, if given, must be its number."""
+    def answer(
+        self,
+        answer: Answer,
+        *,
+        number: int | None = None,
+        seconds: float | None = None,
+        withdrawing: Sequence[int] = (),
+    ) -> Outcome:
+        """Answer the open question; `number`, if given, must be its number.
+
+        `withdrawing` takes back what contradicts it, in the same step: both happen, or neither.
+        """
         question = self._open
         if question is None:
             raise NotOpenError("no question is open: call next_question first")
         if number is not None and number != question.number:
             raise NotOpenError(f"question {number} is not open; question {question.number} is")
         check_fits(answer, question)
-        self._check_span(question, answer)
         if seconds is None:
             seconds = self.cost.seconds(question.protocol, answer)
-        answered = Answered(question, answer, seconds)
-        outcome = self._give(answered)
-        self._did(Action(question.number), {"event": "answer", **answered.to_json()})
-        return outcome
+        return self._say(Answered(question, answer, seconds), withdrawing)
+
+    def edit(
+        self,
+        assertions: Iterable[Assertion],
+        *,
+        mentions: Iterable[Span] = (),
+        seconds: float = 0.0,
+        withdrawing: Sequence[int] = (),
+    ) -> Outcome:
+        """Say something without being asked, as when reviewing: one step, all of it or nothing.
+
+        `mentions` are spans said to be mentions, linked or not. An open question is chosen anew afterwards.
+        """
+        return self._say(Edited(len(self._given) + 1, tuple(assertions), tuple(mentions), seconds), withdrawing)
 
     def skip(self, *, seconds: float | None = None) -> Outcome:
         """Leave the open question: nothing is asserted, its time is counted, and it is not asked again."""
         return self.answer(Answer.unsure(), seconds=seconds)
 
     def withdraw(self, number: int) -> None:
-        """Take an answer back: the links are as if it had never been given."""
-        if number not in self._standing:
-            raise UnknownAnswerError(f"there is no answer {number} to withdraw")
+        """Take an answer or edit back: the links are as if it had never been given."""
+        self._check_standing(number)
         self._take_back(number)
-        self._did(Action(number, withdrawal=True), {"event": "withdraw", "number": number})
+        self._did(Action(withdrawn=(number,)), {"event": "withdraw", "number": number})
 
     def undo(self) -> None:
         """Undo the last answer or withdrawal that is not undone yet."""
         if not self._done:
             raise UnknownAnswerError("there is nothing to undo")
-        self._apply(self._done[-1], reverse=True)
+        self._apply(self._done[-1].reverse)
         self._undone.append(self._done.pop())
         self._events.append({"event": "undo"})
 
@@ -120,7 +156,7 @@ class Session:
         """Do again what was undone last, unless something else was done since."""
         if not self._undone:
             raise UnknownAnswerError("there is nothing to redo")
-        self._apply(self._undone[-1], reverse=False)
+        self._apply(self._undone[-1])
         self._done.append(self._undone.pop())
         self._events.append({"event": "redo"})
 
@@ -129,12 +165,22 @@ class Session:
     @property
     def answers(self) -> tuple[Answered, ...]:
         """The standing answers, in the order of their numbers."""
+        return tuple(entry for entry in self.entries if isinstance(entry, Answered))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The standing answers and edits, in the order of their numbers."""
         return tuple(self._standing[number] for number in sorted(self._standing))
+
+    @property
+    def given(self) -> tuple[Entry, ...]:
+        """Everything ever said, withdrawn or not, in the order of the numbers."""
+        return tuple(self._given[number] for number in sorted(self._given))
 
     @property
     def seconds(self) -> float:
         """Time spent, withdrawn answers included: a person has spent that too."""
-        return sum(answered.seconds for answered in self._given.values())
+        return sum(entry.seconds for entry in self._given.values())
 
     @property
     def open_mentions(self) -> int:
@@ -147,7 +193,8 @@ class Session:
         revision = Revision(self.revision.prediction, self.links) if late else self.revision
         clusters = revision.clusters()
         clustered = {span for cluster in clusters for span in cluster}
-        alone = [(span,) for span in self._corrections() if self.links.is_mention(span) and span not in clustered]
+        said = dict.fromkeys(span for entry in self._standing.values() for span in entry.mentions)
+        alone = [(span,) for span in said if self.links.is_mention(span) and span not in clustered]
         return self.document.with_clusters([*clusters, *alone])
 
     @property
@@ -179,10 +226,9 @@ class Session:
     def _replay(self, event: dict[str, Any]) -> None:
         match event["event"]:
             case "answer":
-                answered = Answered.from_json(event)
-                self._check_span(answered.question, answered.answer)
-                self._give(answered)
-                self._did(Action(answered.question.number), event)
+                self._say(Answered.from_json(event), event.get("withdrawing", ()))
+            case "edit":
+                self._say(Edited.from_json(event), event.get("withdrawing", ()))
             case "withdraw":
                 self.withdraw(event["number"])
             case "undo":
@@ -200,22 +246,35 @@ class Session:
 
     def _spent(self) -> bool:
         questions, seconds = self.budget.questions, self.budget.seconds
-        return (questions is not None and len(self._standing) >= questions) or (
+        return (questions is not None and len(self.answers) >= questions) or (
             seconds is not None and self.seconds >= seconds
         )
 
     def _allowed(self) -> Mask:
         """[N] mentions that may be asked about: not settled, not asked, and with a candidate to propose."""
         revision = self.revision
+        if self.protocol is Protocol.MENTIONS:
+            spans, links = revision.prediction.spans, self.links
+            known = (links.entity_id(span) is not None or not links.is_mention(span) for span in spans)
+            return ~(self._asked_rows | np.fromiter(known, np.bool_, len(spans)))
         if self._pairwise:
             return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
         return ~(self._asked_rows | revision.blocked.all(axis=1))
 
     def _chosen(self) -> Question | None:
-        progress = Progress(len(self._standing), self.budget.questions)
+        progress = Progress(len(self.answers), self.budget.questions)
         row = self.selector.choose(self._scores, self._allowed(), self.revision, progress)
         if row is None:
             return None
+        if self.protocol is Protocol.MENTIONS:
+            return Question(
+                number=len(self._given) + 1,
+                mention=self.revision.nodes.spans[row],
+                antecedent=None,
+                protocol=self.protocol,
+                probability=float(mention_probability(self.revision, np.array([row]))[0]),
+                score=float(self._scores[row]),
+            )
         column = self._proposed(row)
         antecedent = self.revision.nodes.spans[self.revision.prediction.candidates[row, column]]
         return Question(
@@ -241,8 +300,10 @@ class Session:
         """Spans that people put in the place of a wrongly bounded mention, and the questions they were put into."""
         return {
             answered.answer.span: answered.question
-            for answered in self._standing.values()
-            if answered.answer.reply is Reply.BOUNDARIES and answered.answer.span is not None
+            for answered in self._answered()
+            if answered.answer.reply is Reply.BOUNDARIES
+            and answered.answer.span is not None
+            and answered.question.protocol is not Protocol.MENTIONS
         }
 
     def _corrected(self) -> Question | None:
@@ -269,48 +330,77 @@ class Session:
         if not self.document.holds(span):
             raise OutsideError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
 
-    def _check_span(self, question: Question, answer: Answer) -> None:
-        """An answer's span lies in the document, and before the mention where it must."""
-        span, mention = answer.span, question.mention
-        if span is None:
-            return
-        self._check_inside(span)
-        if answer.reply is Reply.FIRST and span > mention:
-            raise OutsideError(f"the first appearance {span} comes after the mention {mention}")
-        if answer.reply is Reply.ANTECEDENT and span >= mention:
-            raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
-        if answer.reply is Reply.BOUNDARIES and span == mention:
-            raise OutsideError(f"span {span} has the boundaries it had")
-        if answer.same is False and span == question.antecedent:
-            raise AnswerError(f"{span} cannot be both: you said that it is another entity than {mention}")
+    def _check(self, entry: Entry) -> None:
+        """Raise unless this can be said of the document."""
+        for span in spans_said(entry):
+            self._check_inside(span)
+        if isinstance(entry, Answered):
+            check_span(entry.answer, entry.question)
+        elif not entry.assertions and not entry.mentions:
+            raise AnswerError("this edit says nothing")
+        elif isinstance(self.revision, DirectRevision):
+            raise AnswerError("an edit needs links that are closed over after each answer")
 
-    def _give(self, answered: Answered) -> Outcome:
-        """Assert an answer; raises and changes nothing where the links contradict it."""
-        number = answered.question.number
-        assertions = assertions_of(answered)
-        spans = {answered.question.mention, *(span for assertion in assertions for span in spans_of(assertion))}
+    def _check_standing(self, number: int) -> None:
+        if number not in self._standing:
+            raise UnknownAnswerError(f"there is no answer {number} to withdraw")
+
+    def _say(self, entry: Entry, withdrawing: Sequence[int]) -> Outcome:
+        """Give an answer or edit, taking back others in the same step, and log it."""
+        self._check(entry)
+        withdrawn = tuple(dict.fromkeys(withdrawing))
+        for number in withdrawn:
+            self._check_standing(number)
+        question = self._open
+        for number in withdrawn:
+            self._take_back(number)
+        try:
+            outcome = self._give(entry)
+        except AnswerError:
+            for number in reversed(withdrawn):
+                self._give(self._given[number])
+            self._open = question
+            raise
+        event = {"event": "answer" if isinstance(entry, Answered) else "edit", **entry.to_json()}
+        self._did(
+            Action(given=(entry.number,), withdrawn=withdrawn),
+            {**event, "withdrawing": list(withdrawn)} if withdrawn else event,
+        )
+        return outcome
+
+    def _answered(self) -> Iterable[Answered]:
+        """The standing answers, in the order given."""
+        return (entry for entry in self._standing.values() if isinstance(entry, Answered))
+
+    def _give(self, entry: Entry) -> Outcome:
+        """Assert what an answer or edit says; raises and changes nothing where the links contradict it."""
+        number = entry.number
+        mention = entry.question.mention if isinstance(entry, Answered) else None
+        spans = spans_said(entry)
         open_before = self._allowed()
         pairs_before = self.links.known_pairs(spans)
-        change = self.links.assert_all(number, assertions)
-        self._given[number] = self._standing[number] = answered
-        self._asked[answered.question.mention] += 1
-        self._mark_asked(answered, stands=True)
-        self._follow(change, answered.question.mention)
+        change = self.links.assert_all(number, entry.assertions)
+        self._given[number] = self._standing[number] = entry
+        if isinstance(entry, Answered):
+            self._asked[entry.question.mention] += 1
+            self._mark_asked(entry, stands=True)
+        self._follow(change, mention)
         closed = np.flatnonzero(open_before & ~self._allowed())
         settled = (self.revision.nodes.spans[row] for row in closed)
         return Outcome(
             number,
-            tuple(span for span in settled if span != answered.question.mention),
+            tuple(span for span in settled if span != mention),
             self.links.known_pairs(spans) - pairs_before,
         )
 
     def _take_back(self, number: int) -> None:
-        answered = self._standing[number]
+        entry = self._standing[number]
         change = self.links.withdraw(number)
         del self._standing[number]
-        self._asked -= Counter([answered.question.mention])
-        self._mark_asked(answered, stands=False)
-        self._follow(change, answered.question.mention)
+        if isinstance(entry, Answered):
+            self._asked -= Counter([entry.question.mention])
+            self._mark_asked(entry, stands=False)
+        self._follow(change, entry.question.mention if isinstance(entry, Answered) else None)
 
     def _revised(self, prediction: Prediction) -> Revision:
         """The prediction under the standing answers and all, or nothing, that follows from them."""
@@ -323,12 +413,12 @@ class Session:
 
     def _said(self, mention: Span) -> list[Assertion]:
         """What standing answers to questions about a mention assert."""
-        about = (answered for answered in self._standing.values() if answered.question.mention == mention)
-        return [assertion for answered in about for assertion in assertions_of(answered)]
+        about = (answered for answered in self._answered() if answered.question.mention == mention)
+        return [assertion for answered in about for assertion in answered.assertions]
 
-    def _follow(self, change: Change, mention: Span) -> None:
+    def _follow(self, change: Change, mention: Span | None) -> None:
         """Bring rows, clusters and scores up to date with the links, after an answer about this mention."""
-        if isinstance(self.revision, DirectRevision):
+        if isinstance(self.revision, DirectRevision) and mention is not None:
             rows = self.revision.revise_alone(mention, self._said(mention))
         else:
             rows = self.revision.update(change)
@@ -348,11 +438,11 @@ class Session:
                 self.revision.passed[row, column] = stands
                 self._scores[[row]] = self.selector.scores(self.revision, np.array([row]))
 
-    def _apply(self, action: Action, *, reverse: bool) -> None:
-        if action.withdrawal != reverse:
-            self._take_back(action.number)
-        else:
-            self._give(self._given[action.number])
+    def _apply(self, action: Action) -> None:
+        for number in action.withdrawn:
+            self._take_back(number)
+        for number in action.given:
+            self._give(self._given[number])
 
     def _did(self, action: Action, event: dict[str, Any]) -> None:
         self._done.append(action)
