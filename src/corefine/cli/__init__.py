@@ -9,8 +9,11 @@ import sys
 
 import typer
 
+from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
+from corefine.cli.predict import predict as predict_command
 from corefine.cli.score import score as score_command
+from corefine.cli.train import train as train_command
 from corefine.errors import CorefineError
 
 app = typer.Typer(
@@ -32,7 +35,10 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 app.command("demo")(demo_command)
+app.command("predict")(predict_command)
 app.command("score")(score_command)
+app.command("train")(train_command)
+app.add_typer(data_app, name="data")
 
 
 def main() -> None:

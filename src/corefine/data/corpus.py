@@ -117,14 +117,14 @@ def _gather(name: str, found: Iterable[tuple[str, Document]], entry: Entry | Non
 def _with_splits(path: Path) -> Iterator[tuple[str, Document]]:
     from corefine.formats import read
 
-    files = [path] if path.is_file() else list(_files(path))
+    files = [path] if path.is_file() else list(readable_files(path))
     for file in files:
         of_path = _split_of_path(file.relative_to(path) if path.is_dir() else Path(file.name))
         for document in read(file):
             yield _split_of_document(document) or of_path or "train", document
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def readable_files(folder: Path) -> Iterator[Path]:
     """What a reader knows in a folder, in order. A text stands behind its brat annotation, and CoNLL-2012's automatic
     layers behind the gold ones."""
     from corefine.formats import knows

@@ -1,0 +1,141 @@
+"""`corefine train`: a model from labelled documents."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corefine.data import Corpus
+    from corefine.document import Document
+    from corefine.model.runs import MemberEvent
+    from corefine.model.settings import Recipe
+
+
+def train(
+    corpus: Annotated[
+        list[str] | None, typer.Argument(help="Names of corpora, or files and folders; see `corefine data list`.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the model.")] = None,
+    config: Annotated[str, typer.Option(help="A TOML file, or a recipe that ships with corefine.")] = "default",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One setting, as training.epochs=5; may be repeated.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run in --out.")] = False,
+    warm: Annotated[Path | None, typer.Option(help="Begin from the model of this folder.")] = None,
+    dev: Annotated[str | None, typer.Option(help="Development documents, if not those of the corpora.")] = None,
+    members: Annotated[int, typer.Option(help="More than one trains a committee.")] = 1,
+    workers: Annotated[int | None, typer.Option(help="Members that train at the same time.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder for the encoder's states.")] = None,
+    mirror: Annotated[Path | None, typer.Option(help="Folder with corpora as NAME/NAME.jsonl.gz.")] = None,
+    score_test: Annotated[bool, typer.Option("--score-test", help="Score the model on test at the end.")] = False,
+    show_config: Annotated[bool, typer.Option("--show-config", help="Print all settings as TOML and exit.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Write every event as a line of JSON.")] = False,
+) -> None:
+    """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better."""
+    from corefine.errors import InputError
+    from corefine.extras import need_model
+
+    need_model()
+    from corefine.data import load_corpus
+    from corefine.folders import home_folder
+    from corefine.model.labels import labelled
+    from corefine.model.runs import Job, run
+    from corefine.model.settings_text import commented
+
+    recipe = _recipe(config, set_ or [])
+    if show_config:
+        typer.echo(commented(recipe))
+        return
+    if not corpus or out is None:
+        raise InputError("give at least one corpus, and --out FOLDER for the model")
+    corpora = [load_corpus(name, mirror=mirror) for name in corpus]
+    examples, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
+    job = Job(
+        recipe=recipe,
+        examples=labelled(examples),
+        dev=development,
+        folder=out,
+        device=device,
+        threads=threads,
+        resume=resume,
+        warm=warm,
+        members=members,
+        workers=workers,
+        cache=cache or home_folder() / "states",
+        about={"data": [{"name": each.name, "licence": each.licence, "citation": each.citation} for each in corpora]},
+    )
+    _show(run(job), json=json)
+    if score_test:
+        _score(out, corpora, device=device, cache=job.cache, json=json)
+
+
+def _recipe(name: str, overrides: list[str]) -> Recipe:
+    """The recipe with single settings changed; values are read as TOML, or as strings."""
+    import tomllib
+
+    from corefine.errors import ConfigError
+    from corefine.model.settings import Recipe, load_recipe
+
+    values = load_recipe(name).to_dict()
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        *sections, key = path.split(".")
+        place = values
+        for section in sections:
+            place = place.get(section, {}) if isinstance(place, dict) else {}
+        if not equals or not isinstance(place, dict) or key not in place:
+            raise ConfigError(f"--set {override}: there is no such setting; write it as training.epochs=5")
+        try:
+            place[key] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            place[key] = text
+    return Recipe.from_dict(values)
+
+
+def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:
+    """What to train on and what to stop by. Without any development documents, a tenth of train is held out."""
+    train = [document for corpus in corpora for document in corpus.train]
+    if dev is not None:
+        return train, [*(dev.dev or dev.train or dev.test)]
+    development = [document for corpus in corpora for document in corpus.dev]
+    if development or len(train) < 2:
+        return train, development
+    held = max(1, len(train) // 10)
+    typer.echo(f"no development documents: the last {held} of {len(train)} are held out", err=True)
+    return train[:-held], train[-held:]
+
+
+def _show(events: Iterator[MemberEvent], *, json: bool) -> None:
+    from corefine.cli.training_progress import show_bars, show_json, show_lines
+
+    if json:
+        show_json(events)
+    elif sys.stderr.isatty():
+        show_bars(events)
+    else:
+        show_lines(events)
+
+
+def _score(folder: Path, corpora: list[Corpus], *, device: str, cache: Path | None, json: bool) -> None:
+    import json as json_
+
+    from corefine.extras import load
+    from corefine.model.evaluation import evaluate
+
+    model = load(folder, device=device, cache=cache).model
+    for corpus in corpora:
+        if not corpus.test:
+            continue
+        scores = evaluate(model.predict, corpus.test)
+        if json:
+            typer.echo(json_.dumps({"event": "Tested", "corpus": corpus.name, **scores.as_dict()}))
+        else:
+            typer.echo(f"{corpus.name} test: CoNLL F1 {scores.conll_f1:.2f} (singletons dropped)")
