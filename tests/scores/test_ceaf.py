@@ -43,7 +43,7 @@ def test_every_way_agrees_where_clusters_are_too_many_to_try(right: float, parts
     key = [random.randrange(120) for _ in range(900)]
     response = [label if random.random() < right else random.randrange(150) for label in key]
     overlap = Overlap.of(by_label(key), by_label(response))
-    assert parts <= len(list(ceaf.components(overlap.keys, overlap.responses))) < len(overlap.shared)
+    assert parts <= len(ceaf.components(overlap, range(len(overlap.shared)))) < len(overlap.shared)
     (ceafm, ceafe), *others = every_way(overlap)
     for other_ceafm, other_ceafe in others:
         assert other_ceafm == pytest.approx(ceafm)
@@ -60,8 +60,8 @@ def by_label(labels: list[int]) -> list[set[int]]:
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9))))
 def test_components_are_the_connected_parts(edges: set[tuple[int, int]]) -> None:
     listed = sorted(edges)
-    keys, responses = [k for k, _ in listed], [r for _, r in listed]
-    parts = [[listed[edge] for edge in part] for part in ceaf.components(keys, responses)]
+    overlap = Overlap([], [], [k for k, _ in listed], [r for _, r in listed], [1] * len(listed))
+    parts = [[listed[edge] for edge in part] for part in ceaf.components(overlap, range(len(listed)))]
     assert sorted(edge for part in parts for edge in part) == listed
     for part in parts:
         assert reached(part[0], listed) == set(part)

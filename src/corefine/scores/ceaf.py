@@ -1,20 +1,20 @@
 """CEAF (Luo 2005): the best one-to-one alignment of key clusters with response clusters.
 
-Clusters that share no mention are worth nothing to each other, so in a long document the alignment is found
-separately in each connected component of the overlap graph.
+Clusters that share no mention are worth nothing to each other. So two clusters that overlap only each other are
+aligned, and in a long document the others are aligned separately in each connected component of the overlaps.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from math import fsum
 
 from corefine.scores.overlap import Overlap
 from corefine.scores.tally import Tally
 
-SMALL = 20_000
-"""Documents with a matrix of clusters up to this size are aligned whole: finding components would cost more."""
+SMALL = 200
+"""Up to so many overlaps are aligned at once: finding their components would take longer."""
 
 DENSE = 250_000
 """Components with a larger matrix are aligned as sparse graphs: quicker there, and memory stays small."""
@@ -22,12 +22,13 @@ DENSE = 250_000
 
 def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
     """CEAFm, where a pair is worth the mentions it shares, and CEAFe, where it is worth their Dice ratio."""
-    key, response = overlap.key_sizes, overlap.response_sizes
-    mentions: list[float] = []
-    entities: list[float] = []
-    for keys, responses, shared in _parts(overlap):
-        dice = [2 * n / (key[k] + response[r]) for k, r, n in zip(keys, responses, shared, strict=True)]
-        best_shared, best_dice = best_alignments(keys, responses, shared, dice)
+    key, response, shared = overlap.key_sizes, overlap.response_sizes, overlap.shared
+    dice = [2 * n / (key[k] + response[r]) for k, r, n in zip(overlap.keys, overlap.responses, shared, strict=True)]
+    alone, tangled = _peeled(overlap)
+    mentions: list[float] = [shared[i] for i in alone]
+    entities: list[float] = [dice[i] for i in alone]
+    for part in [tangled] if len(tangled) <= SMALL else components(overlap, tangled):
+        best_shared, best_dice = best_alignments(overlap, part, shared, dice)
         mentions += best_shared
         entities += best_dice
     by_mention, by_entity = fsum(mentions), fsum(entities)
@@ -37,49 +38,44 @@ def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
     )
 
 
-def best_alignments(keys: Sequence[int], responses: Sequence[int], *worths: Sequence[float]) -> list[Sequence[float]]:
-    """For each way of saying what the overlaps are worth: their worths in a best alignment."""
-    if len(keys) <= 1:
-        return list(worths)
-    rows: dict[int, int] = {}
-    columns: dict[int, int] = {}
-    row = [rows.setdefault(k, len(rows)) for k in keys]
-    column = [columns.setdefault(r, len(columns)) for r in responses]
-    if len(rows) == 1 or len(columns) == 1:  # a star: one cluster, and all that it overlaps
-        return [[max(worth)] for worth in worths]
-    align = _dense if len(rows) * len(columns) <= DENSE else _sparse
-    return [align(row, column, worth) for worth in worths]
+def _peeled(overlap: Overlap) -> tuple[list[int], list[int]]:
+    """The overlaps, by position, of two clusters that overlap nothing else; and the others."""
+    of_key, of_response = Counter(overlap.keys), Counter(overlap.responses)
+    alone: list[int] = []
+    tangled: list[int] = []
+    for position, (key, response) in enumerate(zip(overlap.keys, overlap.responses, strict=True)):
+        (alone if of_key[key] == of_response[response] == 1 else tangled).append(position)
+    return alone, tangled
 
 
-Columns = tuple[Sequence[int], Sequence[int], Sequence[int]]
-
-
-def _parts(overlap: Overlap) -> Iterator[Columns]:
-    """The columns of overlaps that can be aligned separately."""
-    if len(overlap.key_sizes) * len(overlap.response_sizes) <= SMALL:
-        yield overlap.keys, overlap.responses, overlap.shared
-        return
-    for part in components(overlap.keys, overlap.responses):
-        yield (
-            [overlap.keys[i] for i in part],
-            [overlap.responses[i] for i in part],
-            [overlap.shared[i] for i in part],
-        )
-
-
-def components(keys: Sequence[int], responses: Sequence[int]) -> Iterator[list[int]]:
-    """The edges `keys[i]`-`responses[i]`, by number, grouped by connected component."""
+def components(overlap: Overlap, positions: Iterable[int]) -> list[list[int]]:
+    """The overlaps at these positions, grouped by connected component of the graph they are the edges of."""
     of_key: defaultdict[int, list[int]] = defaultdict(list)
     of_response: defaultdict[int, list[int]] = defaultdict(list)
-    for edge, (key, response) in enumerate(zip(keys, responses, strict=True)):
-        of_key[key].append(edge)
-        of_response[response].append(edge)
+    for position in positions:
+        of_key[overlap.keys[position]].append(position)
+        of_response[overlap.responses[position]].append(position)
+    found: list[list[int]] = []
     while of_key:
         _, component = of_key.popitem()
-        for edge in component:  # it grows as it is read: a search, widest first
-            for other in of_response.pop(responses[edge], ()):
-                component += of_key.pop(keys[other], ())
-        yield component
+        for position in component:  # it grows as it is read: a search, widest first
+            for other in of_response.pop(overlap.responses[position], ()):
+                component += of_key.pop(overlap.keys[other], ())
+        found.append(component)
+    return found
+
+
+def best_alignments(overlap: Overlap, part: Sequence[int], *worths: Sequence[float]) -> list[list[float]]:
+    """For each way of saying what overlaps are worth: the worths in a best alignment of those in `part`."""
+    rows: dict[int, int] = {}
+    columns: dict[int, int] = {}
+    row = [rows.setdefault(overlap.keys[i], len(rows)) for i in part]
+    column = [columns.setdefault(overlap.responses[i], len(columns)) for i in part]
+    parts = [[worth[i] for i in part] for worth in worths]
+    if len(rows) <= 1 or len(columns) <= 1:  # a star: one cluster, and all that it overlaps
+        return [[max(worth, default=0)] for worth in parts]
+    align = _dense if len(rows) * len(columns) <= DENSE else _sparse
+    return [align(row, column, worth) for worth in parts]
 
 
 def _dense(row: Sequence[int], column: Sequence[int], worth: Sequence[float]) -> list[float]:
