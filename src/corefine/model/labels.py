@@ -35,15 +35,21 @@ class Example:
     """A document to train on.
 
     The document's clusters are its labels: gold, or decoded from a model and links. With `answered`, they count
-    only where nobody answered, and there `rest` times as much; at 0 they do not count at all.
+    only where nobody answered, and there `rest` times as much; at 0 they do not count at all. `weights` says how
+    much the labels of some spans count, 1 where a span is not listed.
     """
 
     document: Document
     answered: Answered | None = None
     rest: float = 0.0
+    weights: tuple[tuple[Span, float], ...] = ()
 
     def targets(self, ranking: Ranking) -> Targets:
         """What the labels say about a ranking of this document."""
+        targets = self._unweighted(ranking)
+        return targets.weighted(ranking, dict(self.weights)) if self.weights else targets
+
+    def _unweighted(self, ranking: Ranking) -> Targets:
         if self.answered is None:
             return targets_from_clusters(ranking, self.document.clusters)
         return targets_from_answers(
@@ -98,6 +104,7 @@ def pieces(example: Example, max_tokens: int) -> Iterator[Example]:
             example,
             document=_piece(document, start, end),
             answered=_piece_answered(example.answered, start, end),
+            weights=_piece_weights(example.weights, start, end),
         )
 
 
@@ -124,6 +131,14 @@ def _piece_answered(answered: Answered | None, start: int, end: int) -> Answered
         together=tuple(_within(answered.together, start, end)),
         apart=tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2),
         first=next(_within([answered.first], start, end), ()),
+    )
+
+
+def _piece_weights(weights: Iterable[tuple[Span, float]], start: int, end: int) -> tuple[tuple[Span, float], ...]:
+    return tuple(
+        (Span(span.start - start, span.end - start), weight)
+        for span, weight in weights
+        if start <= span.start and span.end < end
     )
 
 

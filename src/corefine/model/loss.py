@@ -8,7 +8,7 @@ appearance" epsilon.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -32,6 +32,11 @@ class Targets:
 
     allowed: Tensor
     weights: Tensor
+
+    def weighted(self, ranking: Ranking, factors: Mapping[Span, float]) -> Targets:
+        """The same, with the rows of some spans counting so much more or less."""
+        listed = [factors.get(span, 1.0) for span in ranking.top.spans]
+        return Targets(self.allowed, self.weights * self.weights.new_tensor(listed))
 
 
 def targets_from_clusters(ranking: Ranking, clusters: Iterable[Spans]) -> Targets:
@@ -125,6 +130,4 @@ def _excluded(ranking: Ranking, apart: Iterable[tuple[tuple[int, int], tuple[int
 def _among(ranking: Ranking, spans: Spans) -> Tensor:
     """[N] which top spans are among these."""
     wanted = {Span(*span) for span in spans}
-    return torch.tensor(
-        [span in wanted for span in ranking.top.spans], dtype=torch.bool, device=ranking.scores.device
-    )
+    return torch.tensor([span in wanted for span in ranking.top.spans], dtype=torch.bool, device=ranking.scores.device)

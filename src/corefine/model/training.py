@@ -258,7 +258,8 @@ class _Run:
 
     @staticmethod
     def _describe(example: Example) -> list[Any]:
-        return [_document(example.document), example.answered and asdict(example.answered), example.rest]
+        answered = example.answered and asdict(example.answered)
+        return [_document(example.document), answered, example.rest, example.weights]
 
 
 def _document(document: Document) -> list[Any]:
