@@ -1,0 +1,162 @@
+"""`corefine predict`: files, folders and streams, from any format into any other."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from corefine.cli import app
+from corefine.errors import CorefineError, InputError, LossError
+from corefine.formats import read_all
+from corefine.model.checkpoint import save_model
+from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
+from corefine.model.network import Model
+
+TEXT = "Anna slept. She sang. Tom left."
+CONLL = (
+    "#begin document (d); part 000\n"
+    + "".join(f"d 0 {number} {word} - - - - - - * -\n" for number, word in enumerate(["Anna", "saw", "Anna", "."]))
+    + "\n#end document\n"
+)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model that links something: every span to the one before it."""
+    import torch
+
+    folder = tmp_path_factory.mktemp("model")
+    config = ModelConfig(
+        EncoderConfig(kind="bilstm", word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50),
+        HeadConfig(max_span_width=1, candidates=10, hidden=8, pair_width=8, feature_width=4, spans_per_word=1.0),
+    )
+    made = Model.create(config)
+    with torch.no_grad():
+        made.ranker.pair.score.bias.fill_(50.0)
+    save_model(folder, made)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def predict(model: Path, *arguments: object, stdin: bytes | None = None) -> Result:
+    command = ["predict", *(str(argument) for argument in arguments), "--model", str(model), "--device", "cpu"]
+    return CliRunner().invoke(app, command, input=stdin)
+
+
+def done(result: Result) -> Result:
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+def test_a_text_becomes_json_lines_with_entities(model: Path) -> None:
+    Path("a.txt").write_text(TEXT)
+    done(predict(model, "a.txt", "b.jsonl"))
+    (document,) = read_all("b.jsonl")
+    assert document.text == TEXT
+    assert document.clusters
+
+
+def test_conll_keeps_its_format_and_gets_new_entities(model: Path) -> None:
+    Path("a.conll").write_text(CONLL.replace("* -\n", "* (7)\n", 1))
+    done(predict(model, "a.conll", "b.conll"))
+    (document,) = read_all("b.conll")
+    assert document.tokens == ("Anna", "saw", "Anna", ".")
+    assert len(document.clusters) == 1
+    assert len(document.clusters[0]) == 4
+
+
+def test_a_folder_gives_a_folder(model: Path) -> None:
+    Path("in/sub").mkdir(parents=True)
+    Path("in/a.txt").write_text(TEXT)
+    Path("in/sub/b.conll.gz").write_bytes(gzip.compress(CONLL.encode()))
+    Path("in/notes.md").write_text("not a document")
+    done(predict(model, "in", "out"))
+    found = sorted(path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file())
+    assert found == ["a.jsonl", "sub/b.conll.gz"]
+    assert read_all("out/sub/b.conll.gz")[0].clusters
+
+
+def test_a_folder_in_a_named_format(model: Path) -> None:
+    Path("in").mkdir()
+    Path("in/b.conll").write_text(CONLL)
+    done(predict(model, "in", "out", "--to", "jsonl"))
+    assert [path.name for path in Path("out").iterdir()] == ["b.jsonl"]
+
+
+def test_a_file_into_a_folder_that_is_there(model: Path) -> None:
+    Path("a.txt").write_text(TEXT)
+    Path("out").mkdir()
+    done(predict(model, "a.txt", "out"))
+    assert Path("out/a.jsonl").is_file()
+
+
+def test_streams(model: Path) -> None:
+    result = done(predict(model, "-", "-", "--from", "text", "--to", "jsonl", stdin=TEXT.encode()))
+    assert json.loads(result.stdout)["clusters"]
+
+
+def test_a_summary_for_programs(model: Path) -> None:
+    Path("a.txt").write_text(TEXT)
+    result = done(predict(model, "a.txt", "b.jsonl", "--json"))
+    summary = json.loads(result.stderr.splitlines()[-1])
+    assert summary["documents"] == 1
+    assert summary["tokens"] == 9
+    assert summary["entities"] == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n", "x"])
+def test_next_to_nothing(model: Path, text: str) -> None:
+    Path("a.txt").write_text(text)
+    done(predict(model, "a.txt", "b.jsonl"))
+    assert [document.clusters for document in read_all("b.jsonl")] == [()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.txt", "b.jsonl"], "is not there"),
+        (["a.xyz", "b.jsonl"], "tells no format"),
+        (["empty", "out"], "holds no file"),
+        (["empty", "-"], "must be one too"),
+        (["-", "b.jsonl"], "format"),
+    ],
+)
+def test_what_cannot_be_is_refused(model: Path, arguments: list[str], message: str) -> None:
+    Path("a.xyz").write_text(TEXT)
+    Path("empty").mkdir()
+    result = predict(model, *arguments)
+    assert isinstance(result.exception, InputError)
+    assert message in str(result.exception)
+
+
+def test_what_the_format_cannot_hold_is_refused_unless_allowed(model: Path) -> None:
+    """Plain text has no entities; nothing is written before that is said."""
+    Path("a.txt").write_text(TEXT)
+    result = predict(model, "a.txt", "b.txt")
+    assert isinstance(result.exception, LossError)
+    assert not Path("b.txt").exists()
+    done(predict(model, "a.txt", "b.txt", "--lossy"))
+    assert Path("b.txt").read_text() == TEXT
+
+
+def test_a_fault_in_the_input_is_named_and_leaves_no_half_written_file(model: Path) -> None:
+    Path("a.conll").write_text(CONLL + CONLL.replace("* -\n", "* (1\n").replace("(d)", "(e)"))
+    result = predict(model, "a.conll", "b.conll")
+    assert isinstance(result.exception, CorefineError)
+    assert "a.conll" in str(result.exception)
+    assert not Path("b.conll").exists()
+
+
+def test_the_model_must_be_there(tmp_path: Path) -> None:
+    result = predict(tmp_path / "none", "a", "b")
+    assert "holds no model" in str(result.exception)
+    assert "torch" in sys.modules
