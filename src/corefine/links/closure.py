@@ -183,7 +183,9 @@ class Closure:
         return cannot_chain(self.book, a, b, far, free)
 
     def chain_against(self, fact: Fact) -> tuple[Answer, ...]:
-        """A shortest chain of answers that exclude the fact, other than its own."""
+        """A shortest chain of answers that exclude the fact, other than its own; empty if its own by itself does."""
+        if fact.kind is Kind.SAME and self._contradicts_own(fact):
+            return ()
         if fact.kind is Kind.SAME:
             return self.chain(fact.a, fact.b, Relation.CANNOT, fact.answer)
         if fact.kind is Kind.DIFFERENT:
@@ -191,6 +193,14 @@ class Closure:
         if fact.kind is Kind.STARTS:
             return must_chain(self.book, fact.a, lambda span: before(span, fact.a), fact.answer)
         return self._one_answer(fact.a, Kind.SAME, fact.answer)
+
+    def _contradicts_own(self, fact: Fact) -> bool:
+        """Whether what the answer of the fact said before excludes it without any other answer."""
+        alone = Closure()
+        alone.book.open(fact.answer)
+        for own in self.book.of_answer(fact.answer):
+            alone.add(own)
+        return alone.excludes(fact)
 
     def _one_answer(self, span: Span, kind: Kind, free: Answer) -> tuple[Answer, ...]:
         """The first answer that states such a fact on the span; none is needed if the free one does."""

@@ -119,28 +119,40 @@ class FromScratch(PairClosure):
         self._cannot_links: list[tuple[Span, Span]] = []
 
     def must(self, a: Span, b: Span) -> None:
-        self._extend(Must(a, b), [(a, b)], [])
+        self._extend(Must(a, b))
 
     def cannot(self, a: Span, b: Span) -> None:
-        self._extend(Cannot(a, b), [], [(a, b)])
+        self._extend(Cannot(a, b))
 
     def first_of(self, first: Span, mention: Span) -> None:
-        musts = [(first, mention)] if first != mention else []
-        earlier = self._earlier(first) if self._starts(first, mention) else []
-        self._extend(First(first, mention), musts, [(span, first) for span in earlier])
+        self._extend(First(first, mention))
 
     def not_a_mention(self, mention: Span) -> None:
-        self._extend(NotAMention(mention), [], [(mention, span) for span in self.universe])
+        self._extend(NotAMention(mention))
 
-    def _extend(self, said: Assertion, musts: list[tuple[Span, Span]], cannots: list[tuple[Span, Span]]) -> None:
+    def note(self, assertion: Assertion) -> None:
+        """Add to the links what is asserted, and leave closing them to the next assertion that is taken."""
+        if isinstance(assertion, Must):
+            self._must_links.append((assertion.a, assertion.b))
+        elif isinstance(assertion, Cannot):
+            self._cannot_links.append((assertion.a, assertion.b))
+        elif isinstance(assertion, NotAMention):
+            self._cannot_links += [(assertion.mention, span) for span in self.universe]
+        else:
+            first, mention = assertion.first, assertion.mention
+            if first != mention:
+                self._must_links.append((first, mention))
+            if self._starts(first, mention):
+                self._cannot_links += [(span, first) for span in self._earlier(first)]
+
+    def _extend(self, said: Assertion) -> None:
         before = len(self._must_links), len(self._cannot_links)
-        self._must_links += musts
-        self._cannot_links += cannots
-        closed_musts, closed_cannots = self._closed()
-        if any(not closed_musts[span].isdisjoint(closed_cannots[span]) for span in self.universe):
+        self.note(said)
+        musts, cannots = self._closed()
+        if any(not musts[span].isdisjoint(cannots[span]) for span in self.universe):
             del self._must_links[before[0] :], self._cannot_links[before[1] :]
             raise _contradiction(said)
-        self.musts, self.cannots = closed_musts, closed_cannots
+        self.musts, self.cannots = musts, cannots
 
     def _closed(self) -> tuple[Pairs, Pairs]:
         cannots: Pairs = {span: set() for span in self.universe}

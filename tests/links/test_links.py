@@ -1,0 +1,289 @@
+"""What each assertion means, what is refused, and what the entities look like."""
+
+from __future__ import annotations
+
+import pytest
+
+import corefine
+from corefine.document import Document, Span, SplitSpan
+from corefine.errors import ContradictionError, OutsideError, UnknownAnswerError
+from corefine.links import Cannot, First, Links, Must, NotAMention, Relation
+
+A, B, C, D, E, F = (Span(2 * place, 2 * place + 1) for place in range(6))
+MUST, CANNOT = Relation.MUST, Relation.CANNOT
+
+
+def test_is_public() -> None:
+    assert corefine.Links is Links
+
+
+def test_nothing_is_known_at_first() -> None:
+    links = Links()
+    assert links.relation(A, B) is None
+    assert links.relation(A, A) is MUST
+    assert links.entities() == []
+    assert links.entity_of(A) is None
+    assert links.entity_id(A) is None
+    assert links.explain(A, B) == ()
+    assert links.is_mention(A)
+    assert not links.has_no_antecedent(A)
+
+
+def test_must_is_an_equivalence() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.must(C, B, answer=2)
+    assert links.relation(A, C) is MUST
+    assert links.relation(C, A) is MUST
+    assert links.explain(A, C) == (1, 2)
+    assert links.explain(C, A) == (2, 1)
+    assert links.explain(A, A) == ()
+    assert links.entities() == [(A, B, C)]
+
+
+def test_cannot_holds_for_whole_entities() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.must(C, D, answer=2)
+    links.cannot(B, C, answer=3)
+    links.must(E, D, answer=4)
+    assert links.relation(A, E) is CANNOT
+    assert links.explain(A, E) == (1, 3, 2, 4)
+    assert links.explain(B, C) == (3,)
+
+
+def test_cannot_is_not_transitive() -> None:
+    links = Links()
+    links.cannot(A, B, answer=1)
+    links.cannot(B, C, answer=2)
+    assert links.relation(A, C) is None
+    assert links.entities() == [(A,), (B,), (C,)]
+
+
+def test_a_first_appearance_excludes_all_that_is_earlier() -> None:
+    links = Links()
+    links.first_of(C, C, answer=1)
+    links.must(C, E, answer=2)
+    links.must(B, F, answer=3)
+    assert links.has_no_antecedent(C)
+    assert not links.has_no_antecedent(E)
+    assert links.relation(A, E) is CANNOT, "a span that no answer names"
+    assert links.explain(A, E) == (1, 2)
+    assert links.relation(E, F) is CANNOT, "F is B, which comes before C"
+    assert links.explain(F, E) == (3, 1, 2)
+    assert links.relation(D, C) is None
+
+
+def test_first_of_an_earlier_span_is_a_must_link() -> None:
+    links = Links()
+    links.first_of(B, D, answer=1)
+    assert links.relation(B, D) is MUST
+    assert links.relation(A, B) is None
+    assert not links.has_no_antecedent(B)
+
+
+def test_inferring_from_first_appearances_is_a_switch() -> None:
+    links = Links(infer_first=True)
+    links.first_of(B, D, answer=1)
+    assert links.relation(B, D) is MUST
+    assert links.relation(A, D) is CANNOT
+    assert links.explain(A, D) == (1,)
+    assert links.has_no_antecedent(B)
+    with pytest.raises(ContradictionError) as raised:
+        links.first_of(A, D, answer=2)
+    assert raised.value.answers == (1,)
+
+
+def test_two_entities_with_first_appearances_differ() -> None:
+    links = Links()
+    links.first_of(B, B, answer=1)
+    links.first_of(D, D, answer=2)
+    assert links.relation(B, D) is CANNOT
+    assert links.explain(B, D) == (2,), "that B is first does not matter"
+
+
+def test_what_is_not_a_mention_is_in_no_entity() -> None:
+    links = Links()
+    links.cannot(A, B, answer=1)
+    links.first_of(B, B, answer=2)
+    links.not_a_mention(B, answer=3)
+    assert not links.is_mention(B)
+    assert links.has_no_antecedent(B)
+    assert links.relation(B, B) is CANNOT
+    assert links.relation(B, F) is CANNOT
+    assert links.explain(F, B) == (3,)
+    assert links.entities() == [(A,)]
+    assert links.conflicts(B) == [(A,)]
+    links.cannot(B, C, answer=4)
+    assert links.entity_of(B) is None
+    links.withdraw(3)
+    assert links.relation(A, B) is CANNOT
+    assert links.relation(B, C) is CANNOT
+    assert links.has_no_antecedent(B)
+    assert links.entities() == [(A,), (B,), (C,)]
+
+
+def test_contradictions_carry_a_shortest_chain() -> None:
+    links = Links()
+    links.must(A, B, answer="long 1")
+    links.must(B, C, answer="long 2")
+    links.must(C, D, answer="long 3")
+    links.must(A, E, answer="short 1")
+    links.must(E, D, answer="short 2")
+    with pytest.raises(ContradictionError) as raised:
+        links.cannot(A, D, answer="new")
+    assert raised.value.answers == ("short 1", "short 2")
+    message = str(raised.value)
+    assert "'new'" in message
+    assert "'short 1', 'short 2'" in message
+    assert str(A) in message
+    with pytest.raises(ContradictionError) as raised:
+        links.not_a_mention(E, answer="new")
+    assert raised.value.answers == ("short 1",)
+    with pytest.raises(ContradictionError) as raised:
+        links.first_of(D, D, answer="new")
+    assert raised.value.answers == ("long 3",), "C comes before D and is nearest"
+    assert "new" not in links.answers()
+
+
+def test_an_answer_is_taken_whole_or_not_at_all() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    ids = {span: links.entity_id(span) for span in (A, B, C, D)}
+    with pytest.raises(ContradictionError) as raised:
+        links.assert_all(2, [Must(C, D), NotAMention(F), Cannot(A, D), Must(B, C)])
+    assert raised.value.answers == (1,), "what the answer itself says is not among the earlier answers"
+    assert {span: links.entity_id(span) for span in (A, B, C, D)} == ids
+    assert links.entities() == [(A, B)]
+    assert links.is_mention(F)
+    assert links.answers() == [1]
+
+
+def test_an_answer_may_contradict_itself() -> None:
+    links = Links()
+    with pytest.raises(ContradictionError, match="contradicts itself") as raised:
+        links.assert_all(1, [Must(A, B), NotAMention(A)])
+    assert raised.value.answers == ()
+    assert links.answers() == []
+
+
+def test_a_no_and_a_first_appearance_are_one_answer() -> None:
+    links = Links()
+    links.must(A, C, answer=1)
+    links.assert_all(2, [Cannot(C, D), First(B, D)])
+    assert links.relation(A, B) is CANNOT
+    assert links.explain(A, B) == (1, 2)
+    links.withdraw(2)
+    assert links.entities() == [(A, C)]
+
+
+def test_an_answer_can_be_added_to() -> None:
+    links = Links()
+    links.cannot(A, B, answer=1)
+    links.first_of(C, C, answer=1)
+    assert links.answers() == [1]
+    links.withdraw(1)
+    assert links.relation(A, B) is None
+    assert links.relation(A, C) is None
+
+
+def test_an_answer_may_assert_nothing() -> None:
+    links = Links()
+    assert links.assert_all("skipped", []).spans == frozenset()
+    assert links.answers() == ["skipped"]
+    links.withdraw("skipped")
+    assert links.answers() == []
+
+
+def test_what_other_answers_also_imply_stays_after_withdrawal() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.must(B, C, answer=2)
+    links.must(A, C, answer=3)
+    links.cannot(A, D, answer=4)
+    links.cannot(C, D, answer=5)
+    links.withdraw(1)
+    assert links.relation(A, B) is MUST
+    links.withdraw(4)
+    assert links.relation(B, D) is CANNOT
+    links.withdraw(3)
+    assert links.relation(A, D) is None
+    assert links.entities() == [(B, C), (D,)]
+    assert links.relation(B, D) is CANNOT
+
+
+def test_a_span_that_no_answer_names_any_more_is_in_no_entity() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.cannot(B, C, answer=2)
+    links.withdraw(1)
+    assert links.entities() == [(B,), (C,)]
+    assert links.entity_id(A) is None
+    assert links.spans() == [B, C]
+
+
+@pytest.mark.parametrize("answer", [2, None])
+def test_only_answers_that_stand_can_be_withdrawn(answer: int | None) -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.withdraw(1)
+    for unknown in (1, answer):
+        with pytest.raises(UnknownAnswerError, match=repr(unknown)):
+            links.withdraw(unknown)
+
+
+def test_what_cannot_be_meant_is_refused() -> None:
+    links = Links()
+    with pytest.raises(OutsideError, match="comes after"):
+        links.first_of(B, A, answer=1)
+    with pytest.raises(OutsideError, match="given twice"):
+        links.must(A, A, answer=1)
+    with pytest.raises(OutsideError, match="given twice"):
+        links.cannot(A, A, answer=1)
+    with pytest.raises(OutsideError):
+        links.assert_all(1, [Must(A, B), First(D, C)])
+    assert links.answers() == []
+    assert links.entities() == []
+
+
+def test_spans_outside_the_document_are_refused() -> None:
+    links = Links(Document.from_sentences("short", [["a", "b", "c"]]))
+    links.must(Span(0, 0), Span(2, 2), answer=1)
+    for outside in (Span(2, 3), Span(-1, 0), Span(2, 1)):
+        with pytest.raises(OutsideError, match="outside document short of 3 tokens"):
+            links.cannot(Span(0, 0), outside, answer=2)
+    assert links.answers() == [1]
+
+
+def test_discontinuous_spans_are_mentions_of_their_own() -> None:
+    whole, split = Span(0, 2), SplitSpan([(0, 0), (2, 2)])
+    links = Links()
+    links.cannot(whole, split, answer=1)
+    links.must(split, E, answer=2)
+    assert links.relation(whole, E) is CANNOT
+    links.first_of(split, split, answer=3)
+    assert links.entities() == [(split, E), (whole,)], "of one hull, the span with the shorter first part comes first"
+    with pytest.raises(ContradictionError):
+        links.must(whole, split, answer=4)
+
+
+def test_entity_ids_and_what_entities_cannot_be() -> None:
+    links = Links()
+    links.must(A, B, answer=1)
+    links.cannot(B, C, answer=2)
+    links.first_of(D, D, answer=3)
+    ab, c, d = (links.entity_id(span) for span in (A, C, D))
+    assert ab is not None
+    assert c is not None
+    assert d is not None
+    assert links.members(ab) == (A, B)
+    assert links.cannot_ids(ab) == {c, d}
+    assert links.cannot_ids(d) == {ab, c}
+    assert links.said_apart(ab) == [c]
+    assert links.floor(d) == D
+    assert links.floor(ab) is None
+    assert links.first(ab) == A
+    assert links.conflicts(A) == [(C,), (D,)]
+    assert links.conflicts(E) == []
+    links.first_of(F, F, answer=4)
+    assert links.conflicts(E) == [(F,)]
