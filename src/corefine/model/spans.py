@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.document import Span
+from corefine.model.blocks import rows_in_blocks
 from corefine.model.config import HeadConfig
 
 MASKED = float("-inf")
@@ -81,12 +82,11 @@ class SpanScorer(nn.Module):
         attention = self.attention(tokens).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
-        hidden = torch.relu(self._first_layer(tokens, attention))  # [T, W, hidden]
-        # One mask for all widths of a start: sampling one for each span costs more than the layer itself.
-        hidden = self._drop(hidden)
-        for layer in self.deeper:
-            hidden = self._drop(torch.relu(layer(hidden)))
-        scores = self.score(hidden).squeeze(-1)  # [T, W]
+        blocks = []
+        for rows in rows_in_blocks(len(tokens), self.config.max_span_width * self.config.hidden, tokens.device):
+            reach = slice(rows.start, rows.stop + self.config.max_span_width - 1)
+            blocks.append(self._scores(tokens[reach], attention[reach], rows.stop - rows.start))
+        scores = torch.cat(blocks)  # [T, W]
         return MentionScores(scores.masked_fill(~self._exists(sentences), MASKED), tokens, attention)
 
     def represent(self, mentions: MentionScores, top: TopSpans) -> Tensor:
@@ -115,31 +115,43 @@ class SpanScorer(nn.Module):
         wide = wide | ~torch.isfinite(scores)
         if not bool(wide.any()):
             return scores
-        hidden = self._drop(torch.relu(self.first(spans)))
+        return torch.where(wide, self._rest(torch.relu(self.first(spans))), scores)
+
+    def _scores(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
+        """Scores [size, W] of the spans that start at the first tokens of a block, which has those they reach."""
+        hidden = torch.relu(self._first_layer(tokens, attention, size))  # [B, W, hidden]
+        return self._rest(hidden)
+
+    def _rest(self, hidden: Tensor) -> Tensor:
+        """What follows the first layer: [..., hidden] -> [...]."""
+        # One mask for all widths of a start: sampling one for each span costs more than the layer itself.
+        hidden = self._drop(hidden)
         for layer in self.deeper:
             hidden = self._drop(torch.relu(layer(hidden)))
-        return torch.where(wide, self.score(hidden).squeeze(1), scores)
+        scores: Tensor = self.score(hidden)
+        return scores.squeeze(-1)
 
-    def _first_layer(self, tokens: Tensor, attention: Tensor) -> Tensor:
-        """The first linear map of every g, without any g: [T, W, hidden]."""
+    def _first_layer(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
+        """The first linear map of every g, without any g: [B, W, hidden]."""
         start, end, head, width = torch.split(
             self.first.weight, [self.width, self.width, self.width, self.config.feature_width], dim=1
         )
         reach = self.config.max_span_width
-        starts = F.linear(tokens, start, self.first.bias)  # [T, hidden]
-        ends = self._windows(F.linear(tokens, end))  # [T, W, hidden]
-        heads = self._windows(F.linear(tokens, head))  # [T, W, hidden]
+        starts = F.linear(tokens[:size], start, self.first.bias)  # [B, hidden]
+        ends = self._windows(F.linear(tokens, end), size)  # [B, W, hidden]
+        heads = self._windows(F.linear(tokens, head), size)  # [B, W, hidden]
         # weights[t, w, k] is what token t + k contributes to the span of w + 1 tokens that starts at t.
-        logits = self._windows(attention[:, None]).transpose(1, 2)  # [T, 1, W]
+        logits = self._windows(attention[:, None], size).transpose(1, 2)  # [B, 1, W]
         triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
-        weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [T, W, W]
+        weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [B, W, W]
         widths = F.linear(self.widths.weight, width)  # [W, hidden]
         return torch.baddbmm(ends, weights, heads) + starts[:, None] + widths
 
-    def _windows(self, values: Tensor) -> Tensor:
-        """[T, D] -> [T, W, D]: for each token, itself and those after it; zeros behind the last."""
+    def _windows(self, values: Tensor, size: int) -> Tensor:
+        """[B.., D] -> [B, W, D]: for each of the first tokens, itself and those after it; zeros behind the last."""
         reach = self.config.max_span_width
-        return F.pad(values, (0, 0, 0, reach - 1)).unfold(0, reach, 1).transpose(1, 2)
+        padded = F.pad(values, (0, 0, 0, size + reach - 1 - len(values)))
+        return padded.unfold(0, reach, 1).transpose(1, 2)
 
     def _exists(self, sentences: Tensor) -> Tensor:
         """[T, W]: which spans there are."""
