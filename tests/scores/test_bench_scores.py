@@ -11,7 +11,7 @@ from corefine.bench.scores import described, growing, measure, mistaken
 
 
 def test_both_sides_do_the_same_work_on_litbank(corpora: Path) -> None:
-    times = measure(corpora=corpora, rounds=1, sizes=(100, 200))
+    times = measure(corpora=corpora, rounds=1, sizes=(50, 100, 200, 400))
     assert times.documents == 100
     assert times.mentions == 29_103
     assert times.largest_gap < 1e-9
