@@ -1,0 +1,96 @@
+"""What a committee costs: three members against one model, predicting the same documents in one run.
+
+    python -m corefine.bench.committee --json
+
+The default model with new weights: speed does not depend on what they are. The encoder's states are computed once
+for all members; what remains for each is the head. The second pair of figures has the states cached on disk, so that
+nothing but the heads is left: it cannot go much below the number of members.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from corefine.bench.measuring import alternate
+from corefine.bench.model import document
+from corefine.model.committee import Committee
+from corefine.model.config import ModelConfig
+from corefine.model.encoders import make_encoder
+from corefine.model.encoders.cache import CachedEncoder
+from corefine.model.network import Model
+from corefine.model.threads import use_threads
+
+MEMBERS = 3
+TOKENS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CommitteeCost:
+    """Seconds to predict a document of so many tokens. `ratio` has a bar: below 2.2."""
+
+    ratio: float
+    cached_ratio: float
+    one_seconds: float
+    committee_seconds: float
+    cached_one_seconds: float
+    cached_committee_seconds: float
+    members: int
+    tokens: int
+    threads: int
+
+
+def measure(*, rounds: int = 5, members: int = MEMBERS, tokens: int = TOKENS) -> CommitteeCost:
+    """Time one model and a committee, without and with cached states, taking turns."""
+    threads = use_threads()
+    config = ModelConfig()
+    encoder = make_encoder(config.encoder)
+    models = [Model.create(config, seed=seed, encoder=encoder) for seed in range(members)]
+    text = document(tokens)
+    with tempfile.TemporaryDirectory() as folder:
+        cached = [Model(config, CachedEncoder(encoder, Path(folder)), model.ranker) for model in models]
+        shared = cached[0].encoder
+        cached = [Model(config, shared, model.ranker) for model in models]
+        ways: list[Callable[[], object]] = [
+            lambda: models[0].predict(text),
+            lambda: Committee(models).predict(text),
+            lambda: cached[0].predict(text),
+            lambda: Committee(cached).predict(text),
+        ]
+        one, together, cached_one, cached_together = alternate(ways, rounds)
+    return CommitteeCost(
+        ratio=together / one,
+        cached_ratio=cached_together / cached_one,
+        one_seconds=one,
+        committee_seconds=together,
+        cached_one_seconds=cached_one,
+        cached_committee_seconds=cached_together,
+        members=members,
+        tokens=tokens,
+        threads=threads,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    cost = measure(rounds=arguments.rounds)
+    if arguments.json:
+        out = json.dumps(asdict(cost))
+    else:
+        out = (
+            f"a committee of {cost.members}: {cost.ratio:.2f}x one model ({cost.cached_ratio:.2f}x from cached states)"
+        )
+
+    sys.stdout.write(out + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Long documents: seconds and memory to predict one, as it grows to 50,000 tokens.
+
+    python -m corefine.bench.long --json
+
+Each size runs in a process of its own, encoder and decoding included, so its memory is all there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+from corefine.bench.measuring import in_own_process, peak_megabytes
+
+SIZES = (6_250, 12_500, 25_000, 50_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One document: how long it took and the most memory the process held."""
+
+    tokens: int
+    seconds: float
+    megabytes: float
+    entities: int
+
+
+@dataclass(frozen=True, slots=True)
+class LongDocuments:
+    """`largest_megabytes` has a bar: below 4096. `growth` is the seconds a token of the last size costs against those
+    of the first: 1 is linear, 8 is quadratic."""
+
+    largest_megabytes: float
+    growth: float
+    points: tuple[Point, ...]
+
+
+def measure(sizes: tuple[int, ...] = SIZES) -> LongDocuments:
+    """Predict documents of these sizes with the default model."""
+    points = tuple(in_own_process(_predict, size) for size in sizes)
+    first, last = points[0], points[-1]
+    return LongDocuments(
+        largest_megabytes=max(point.megabytes for point in points),
+        growth=(last.seconds / last.tokens) / (first.seconds / first.tokens),
+        points=points,
+    )
+
+
+def _predict(tokens: int) -> Point:
+    from corefine.bench.model import document
+    from corefine.model.config import ModelConfig
+    from corefine.model.network import Model
+    from corefine.model.resolver import Resolver
+    from corefine.model.threads import use_threads
+
+    use_threads()
+    resolver = Resolver(Model.create(ModelConfig()))
+    resolver.predict(document(500))  # whatever is done once, is done
+    text = document(tokens)
+    began = time.perf_counter()
+    result = resolver.predict(text)
+    return Point(tokens, time.perf_counter() - began, peak_megabytes(), len(result.clusters))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true")
+    found = measure()
+    if parser.parse_args().json:
+        sys.stdout.write(json.dumps(asdict(found)) + "\n")
+        return
+    for point in found.points:
+        sys.stdout.write(f"{point.tokens:7,} tokens  {point.seconds:7.1f} s  {point.megabytes:7.0f} MB\n")
+    sys.stdout.write(f"seconds a token, last over first: {found.growth:.2f}\n")
+
+
+if __name__ == "__main__":
+    main()
