@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from corefine.document import Document, Span, SplitSpan
+from corefine.formats import read
 from corefine.pronouns import ENGLISH, WORDS, is_pronoun
 
 
@@ -68,3 +71,16 @@ def test_english_pronouns_know_number_and_gender() -> None:
 
 def test_lists_are_in_lower_case() -> None:
     assert [word for words in WORDS.values() for word in words if word != word.lower()] == []
+
+
+@pytest.mark.parametrize(
+    ("corpus", "least"), [("openboek_nl", 0.35), ("corefud_es_ancora", 0.1), ("corefud_ru_rucor", 0.3)]
+)
+def test_the_lists_find_the_pronouns_of_a_corpus(corpora: Path, corpus: str, least: float) -> None:
+    """As many of the mentions as the corpora were seen to have; Spanish mostly leaves its pronouns out."""
+    found = [
+        is_pronoun(document, span)
+        for document in read(corpora / corpus / f"{corpus}.jsonl.gz")
+        for span in document.mentions
+    ]
+    assert least < sum(found) / len(found) < 0.5
