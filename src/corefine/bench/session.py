@@ -17,7 +17,7 @@ from corefine.document import Document, Span
 from corefine.links import Links
 from corefine.prediction import NONE, Prediction
 from corefine.records import assertions_of
-from corefine.revision import Revision
+from corefine.revision import Mask, Revision
 from corefine.selectors import Progress
 from corefine.session import Session
 
@@ -78,7 +78,7 @@ def choose_from_scratch(session: Session) -> int | None:
     prediction = session.revision.prediction
     revision = Revision(prediction, links)
     scores = session.selector.scores(revision, np.arange(len(prediction)))
-    allowed = ~revision.blocked.all(axis=1)
+    allowed: Mask = np.logical_not(revision.blocked.all(axis=1))
     allowed[[revision.nodes.number(answered.question.mention) for answered in session.answers]] = False
     return session.selector.choose(scores, allowed, revision, Progress(len(session.answers), None))
 
