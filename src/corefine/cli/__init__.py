@@ -13,6 +13,7 @@ from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
 from corefine.cli.predict import predict as predict_command
 from corefine.cli.score import score as score_command
+from corefine.cli.simulate import simulate as simulate_command
 from corefine.cli.train import train as train_command
 from corefine.errors import CorefineError
 
@@ -37,6 +38,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 app.command("demo")(demo_command)
 app.command("predict")(predict_command)
 app.command("score")(score_command)
+app.command("simulate")(simulate_command)
 app.command("train")(train_command)
 app.add_typer(data_app, name="data")
 

@@ -1,0 +1,130 @@
+"""The first questions of a document in words: why this mention, what was asked, what the answer settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from corefine import rules
+from corefine.annotators import Annotator
+from corefine.data import Corpus
+from corefine.document import Document, Span
+from corefine.errors import ContradictionError
+from corefine.prediction import Prediction
+from corefine.questions import Answer, Question, Reply
+from corefine.session import Session
+from corefine.simulation.asking import annotator_of, session_of
+from corefine.simulation.budget import budget_of
+from corefine.simulation.config import FULL, SimulationConfig
+from corefine.simulation.corpora import plan
+
+SHOWN_QUESTIONS = 10
+SHOWN_ENTITIES = 5
+AROUND = 8
+"""Tokens of context on each side of a mention."""
+
+
+def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
+    """Explain the first questions about the first document that the run would annotate.
+
+    The model is the starter, or the one the settings name; the rules where that is what they say.
+    """
+    config = config.but(protocol="discrete", selector="entropy") if config.protocol == FULL else config
+    document = plan(corpus, config).rounds[0][0]
+    prediction = _prediction(document, config)
+    annotator = annotator_of(document, config)
+    session = session_of(document, prediction, config, budget_of(document, prediction, annotator, config))
+    yield f"{document.key}: {len(document)} tokens, {len(prediction)} top spans, selector {config.selector}"
+    yield from explain_session(session, annotator)
+
+
+def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN_QUESTIONS) -> Iterator[str]:
+    """Let the annotator answer the session's next questions, and say what happens."""
+    for _ in range(most):
+        question = session.next_question()
+        if question is None:
+            yield "Nothing is left to ask."
+            return
+        yield ""
+        yield from _question(session, question)
+        answer = annotator.answer(question)
+        yield f"  answer     {_answer(session.document, question, answer)}"
+        try:
+            outcome = session.answer(answer)
+        except ContradictionError as error:
+            session.skip()
+            yield f"  settled    nothing: it contradicts what was said ({error})"
+            continue
+        settled = "; ".join(_quoted(session.document, span) for span in outcome.settled[:SHOWN_ENTITIES])
+        more = f", and so needs no question about {len(outcome.settled)} more ({settled})" if outcome.settled else ""
+        yield f"  settled    {outcome.pairs} pairs of mentions are now known to be one entity or two{more}"
+
+
+def _prediction(document: Document, config: SimulationConfig) -> Prediction:
+    if config.learner == "rules":
+        return rules.predict(document)
+    from corefine.extras import load
+    from corefine.simulation.runs import cache_folder
+
+    return load(config.starter or "starter", device="cpu", cache=cache_folder()).model.predict(document)
+
+
+def _question(session: Session, question: Question) -> Iterator[str]:
+    document, revision = session.document, session.revision
+    yield f"{question.number}. {_in_context(document, question.mention)}"
+    row = revision.nodes.row(question.mention)
+    if row is None:
+        return
+    masses = revision.masses(np.array([row]), clustered=session.selector.clustered)
+    order = np.argsort(-masses.mass, kind="stable")
+    for place in order[:SHOWN_ENTITIES].tolist():
+        label = int(masses.label[place])
+        name = "a new entity" if label == 0 else _entity(session, row, label - 1)
+        yield f"  {masses.mass[place]:8.3f}   {name}"
+    if len(order) > SHOWN_ENTITIES:
+        rest = float(masses.mass[order[SHOWN_ENTITIES:]].sum())
+        yield f"  {rest:8.3f}   {len(order) - SHOWN_ENTITIES} others"
+    largest = f"the largest of {session.open_mentions} open mentions"
+    yield f"  score      {question.score:.3f} by {session.selector.name}: {largest}"
+    if question.antecedent is not None:
+        yield f"  asked      is it the same entity as {_quoted(document, question.antecedent)}?"
+    else:
+        yield "  asked      where does its entity first appear?"
+
+
+def _entity(session: Session, row: int, label: int) -> str:
+    """An entity by its mentions among the row's candidates."""
+    revision = session.revision
+    candidates = revision.prediction.candidates[row]
+    listed = candidates[candidates >= 0]
+    same = listed[revision.labels[listed] == label] if session.selector.clustered else np.array([label])
+    names = [_quoted(session.document, revision.nodes.spans[node]) for node in sorted(same.tolist())]
+    return ", ".join(names[:SHOWN_ENTITIES]) + (
+        f" and {len(names) - SHOWN_ENTITIES} more" if len(names) > SHOWN_ENTITIES else ""
+    )
+
+
+def _answer(document: Document, question: Question, answer: Answer) -> str:
+    said = {True: "yes", False: "no", None: ""}[answer.same]
+    if answer.span is None:
+        return said or str(answer.reply)
+    first = (
+        "it is the first appearance itself"
+        if answer.span == question.mention
+        else (
+            f"{'its entity first appears as' if answer.reply is Reply.FIRST else 'its nearest antecedent is'} "
+            f"{_quoted(document, answer.span)}"
+        )
+    )
+    return f"{said}; {first}" if said else first
+
+
+def _quoted(document: Document, span: Span) -> str:
+    return f"“{document.words(span)}” ({span})"
+
+
+def _in_context(document: Document, span: Span) -> str:
+    before = " ".join(document.tokens[max(0, span.start - AROUND) : span.start])
+    after = " ".join(document.tokens[span.end + 1 : span.end + 1 + AROUND])
+    return f"… {before} [{document.words(span)}] {after} …"

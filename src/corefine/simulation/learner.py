@@ -1,0 +1,45 @@
+"""What learns from lessons. The loop knows this protocol and nothing of how it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from corefine import rules
+from corefine.document import Document
+from corefine.prediction import Prediction
+from corefine.simulation.lessons import Lesson
+
+if TYPE_CHECKING:
+    from corefine.model.resolver import Predictor
+
+
+class Learner(Protocol):
+    """Turns lessons into something that predicts.
+
+    The result depends on the lessons, the settings and the round alone. `learn` may be called again for a round
+    that was interrupted, or for one that was finished, and gives the same predictor.
+    """
+
+    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor: ...
+
+    def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
+        """What the predictor says of each document, in their order."""
+        ...
+
+    def finished(self, round: int) -> None:
+        """The round's rows are on disk: what only an earlier round needed can go."""
+        ...
+
+
+class RulesLearner:
+    """Learns nothing: the predictor by rules, whatever the lessons. For tests, and to see the loop at work."""
+
+    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> RulesLearner:
+        return self
+
+    def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
+        return [rules.predict(document) for document in documents]
+
+    def finished(self, round: int) -> None:
+        return

@@ -1,0 +1,170 @@
+"""The learner that trains the model: warm from round to round, from scratch at the end, alone or as a committee.
+
+Checkpoints stand in a folder, `round-03/member-0` and so on. Training of a round goes on where it was interrupted; a
+round that is finished is loaded. All that is random follows from the seed, so that neither changes anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corefine.document import Document
+from corefine.errors import ConfigError
+from corefine.model.checkpoint import is_model, load_model
+from corefine.model.committee import Committee
+from corefine.model.labels import Answered, Example, partly_labelled
+from corefine.model.network import Model
+from corefine.model.settings import Recipe, load_recipe, recipe_names
+from corefine.prediction import Prediction
+from corefine.simulation.config import SimulationConfig
+from corefine.simulation.corpora import described
+from corefine.simulation.lessons import Lesson
+from corefine.simulation.workers import Here, MemberJob, Trained, Workers
+
+if TYPE_CHECKING:
+    from corefine.model.resolver import Predictor
+
+RECIPE = Path(__file__).with_name("recipe.toml")
+RECIPE_NAME = "simulation"
+"""The recipe of that name: a head small enough for a whole run in minutes on one core."""
+
+
+def resolve_recipe(name: str) -> Recipe:
+    """The recipe of that name, "simulation" among them, or of a file."""
+    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name)
+
+
+class NeuralLearner:
+    """Learns with `corefine.model`.
+
+    folder     for checkpoints
+    cache      for the states of a frozen encoder
+    shared     a folder where the runs of a grid keep their first models, which are the same for all that differ only
+               in what they ask; None: every run trains its own
+    workers    who trains and predicts: this process, or a cluster
+    """
+
+    def __init__(
+        self,
+        config: SimulationConfig,
+        recipe: Recipe,
+        dev: Sequence[Document],
+        *,
+        folder: Path,
+        cache: Path | None = None,
+        shared: Path | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.config, self.recipe, self.dev = config, recipe, tuple(dev)
+        self.folder, self.cache, self.shared = folder, cache, shared
+        self.workers = workers or Here()
+        self._lender: Model | None = None  # a model whose loaded encoder the next one uses again
+        self._trained: Trained | None = None
+
+    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
+        """The model of a round."""
+        examples = tuple(example_of(lesson, self.config) for lesson in lessons)
+        jobs = [self._job(examples, round, final, member) for member in range(self.config.members)]
+        for job in jobs:
+            self._borrow(job)
+        self.workers.train([job for job in jobs if not job.done], self._lender)
+        for job in jobs:
+            self._lend(job)
+        models = [self._load(job.folder) for job in jobs]
+        predictor = models[0] if len(models) == 1 else Committee(models)
+        self._trained = Trained(predictor, tuple(job.folder for job in jobs), self.cache, self.config.threads)
+        return predictor
+
+    def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
+        if self._trained is None or self._trained.predictor is not predictor:
+            return [predictor.predict(document) for document in documents]
+        return self.workers.predict(self._trained, documents)
+
+    def finished(self, round: int) -> None:
+        """Checkpoints of rounds that nothing goes on from are removed."""
+        if round > 0:
+            with suppress(OSError):
+                shutil.rmtree(self._round(round - 1))
+
+    def _load(self, folder: Path) -> Model:
+        model = load_model(folder, share=self._lender, cache=self.cache)
+        if self._lender is None and model.frozen:
+            self._lender = model
+        return model
+
+    def _round(self, number: int) -> Path:
+        return self.folder / f"round-{number:02}"
+
+    def _job(self, examples: tuple[Example, ...], round: int, final: bool, member: int) -> MemberJob:
+        training = replace(self.recipe.training, seed=1000 * self.config.seed + member)
+        if not final and round > 0:
+            training = replace(training, epochs=self.config.round_epochs)
+        return MemberJob(
+            recipe=replace(self.recipe, training=training),
+            examples=examples,
+            dev=self.dev,
+            folder=self._round(round) / f"member-{member}",
+            threads=self.config.threads,
+            cache=self.cache,
+            warm=self._warm(round, final, member),
+        )
+
+    def _warm(self, round: int, final: bool, member: int) -> Path | None:
+        """What a training begins with: new weights, the last round's, or the starter's."""
+        if round > 0 and not final and self.config.start == "warm":
+            return self._round(round - 1) / f"member-{member}"
+        return starter_folder(self.config)
+
+    # First models that the runs of a grid share
+
+    def _place(self, job: MemberJob) -> Path | None:
+        """Where the runs of a grid keep a model that depends on nothing they differ in."""
+        if self.shared is None or job.warm is not None or not job.folder.is_relative_to(self._round(0)):
+            return None
+        learnt = [described(example.document) for example in job.examples]
+        known = json.dumps([job.recipe.to_dict(), learnt, list(map(described, job.dev)), job.threads])
+        return self.shared / hashlib.sha256(known.encode()).hexdigest()[:16]
+
+    def _borrow(self, job: MemberJob) -> None:
+        place = self._place(job)
+        if place is not None and place.is_dir() and not job.done:
+            shutil.copytree(place, job.folder, dirs_exist_ok=True)
+
+    def _lend(self, job: MemberJob) -> None:
+        place = self._place(job)
+        if place is None or place.exists():
+            return
+        copy = place.with_name(f"{place.name}.{job.folder.parent.parent.parent.name}")
+        shutil.copytree(job.folder, copy, dirs_exist_ok=True)
+        with suppress(OSError):  # another run was faster; its model is the same
+            copy.rename(place)
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def starter_folder(config: SimulationConfig) -> Path | None:
+    """The model that trainings from scratch begin with, if one is named."""
+    if config.starter is None:
+        return None
+    from corefine.model.resolver import STARTER
+
+    path = STARTER if config.starter == "starter" else Path(config.starter).expanduser()
+    if not is_model(path):
+        raise ConfigError(f"starter = {config.starter!r}: {path} holds no model")
+    return path
+
+
+def example_of(lesson: Lesson, config: SimulationConfig) -> Example:
+    """What training makes of a lesson, under the label policy of the settings."""
+    if lesson.full:
+        return Example(lesson.document)
+    if config.labels == "certain":
+        return Example(lesson.document, weights=lesson.certainty)
+    answered = Answered(lesson.together, lesson.apart, lesson.first)
+    return partly_labelled(lesson.document, answered, policy=config.labels, rest=config.rest)

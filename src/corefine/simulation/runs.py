@@ -1,0 +1,260 @@
+"""One run as a folder: what it was told, every question, every round, and enough to go on after a kill.
+
+    config.json        the settings, the recipe they name, the corpus and its fingerprint
+    questions.jsonl    a row for each question
+    rounds.jsonl       a row for each round; the last has "final": true
+    timings.jsonl      where the time of each round went, on this machine
+    lessons.jsonl      what each document annotated so far teaches
+    checkpoints/       models of the last rounds, the final one among them
+
+A round is written when it is done, its row in rounds.jsonl last: that row is what makes it count. What a kill, or a
+full disk, leaves of an unfinished round is dropped on resuming, and the round is run again to the same end. All but
+timings.jsonl follows from config.json and the corpus, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corefine import __version__
+from corefine.data import Corpus
+from corefine.document import Document
+from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.folders import home_folder
+from corefine.simulation import corpora
+from corefine.simulation.config import SimulationConfig
+from corefine.simulation.learner import Learner, RulesLearner
+from corefine.simulation.lessons import Lesson
+from corefine.simulation.loop import Event, Restored, RoundDone, simulate
+from corefine.writing import write_atomically
+
+if TYPE_CHECKING:
+    from corefine.model.settings import Recipe
+    from corefine.simulation.workers import Workers
+
+CONFIG = "config.json"
+QUESTIONS = "questions.jsonl"
+ROUNDS = "rounds.jsonl"
+TIMINGS = "timings.jsonl"
+LESSONS = "lessons.jsonl"
+CHECKPOINTS = "checkpoints"
+
+
+def run(
+    config: SimulationConfig,
+    folder: Path,
+    corpus: Corpus,
+    *,
+    resume: bool = False,
+    shared: Path | None = None,
+    workers: Workers | None = None,
+) -> Iterator[Event]:
+    """Run into a folder, or go on with what is there; yields the events of what is left to do.
+
+    shared     a folder where the runs of a grid keep first models they have in common
+    workers    who trains and predicts; None: this process
+    """
+    recipe = _recipe(config)
+    described = _describe(config, recipe, corpus)
+    started = (folder / CONFIG).is_file()
+    if started and not resume:
+        raise InputError(f"{folder} holds a run already: go on with it (--resume), or choose another folder")
+    if started:
+        _check_same(folder, _read_json(folder / CONFIG), described)
+    else:
+        _write(folder / CONFIG, json.dumps(described, indent=1, ensure_ascii=False).encode())
+    restored = _restore(folder, corpus)
+    if restored.rows and restored.rows[-1]["final"]:
+        return
+    learner = _learner(config, recipe, corpus, folder, shared, workers)
+    for event in simulate(config, corpus, learner, restored=restored):
+        if isinstance(event, RoundDone):
+            _keep(folder, event)
+        yield event
+
+
+def load_config(folder: Path) -> SimulationConfig:
+    """The settings a run was started with."""
+    return SimulationConfig.from_dict(_read_json(folder / CONFIG)["simulation"])
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the run's last round is done."""
+    rows = read_rows(folder / ROUNDS)
+    return bool(rows) and bool(rows[-1]["final"])
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file of rows; a last line that a kill cut short is left out."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    whole = content[: content.rfind(b"\n") + 1]
+    try:
+        return [json.loads(line) for line in whole.splitlines()]
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): remove the folder and run again") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Of a run's wall time, what each part took."""
+
+    total: float
+    parts: dict[str, float]
+
+    @property
+    def choosing(self) -> float:
+        """The share of selection and closure together."""
+        return (self.parts["selection"] + self.parts["closure"]) / self.total if self.total else 0.0
+
+
+def time_shares(folder: Path) -> Shares:
+    """Where a run's time went, as timings.jsonl has it."""
+    parts: dict[str, float] = {"selection": 0.0, "closure": 0.0}
+    total = 0.0
+    for row in read_rows(folder / TIMINGS):
+        total += row["total"]
+        for name, seconds in row.items():
+            if name not in ("round", "total"):
+                parts[name] = parts.get(name, 0.0) + seconds
+    return Shares(total, parts)
+
+
+def cache_folder() -> Path:
+    """Where the states of frozen encoders are kept."""
+    return home_folder() / "states"
+
+
+def _recipe(config: SimulationConfig) -> Recipe | None:
+    if config.learner == "rules":
+        return None
+    from corefine.extras import need_model
+
+    need_model()
+    from corefine.simulation.neural import resolve_recipe, starter_folder
+
+    starter_folder(config)  # a starter that is not there is an error now, not after the first round
+    return resolve_recipe(config.recipe)
+
+
+def _learner(
+    config: SimulationConfig,
+    recipe: Recipe | None,
+    corpus: Corpus,
+    folder: Path,
+    shared: Path | None,
+    workers: Workers | None,
+) -> Learner:
+    if recipe is None:
+        return RulesLearner()
+    from corefine.simulation.neural import NeuralLearner
+
+    return NeuralLearner(
+        config,
+        recipe,
+        corpus.dev,
+        folder=folder / CHECKPOINTS,
+        cache=cache_folder(),
+        shared=shared,
+        workers=workers,
+    )
+
+
+def _describe(config: SimulationConfig, recipe: Recipe | None, corpus: Corpus) -> dict[str, Any]:
+    return {
+        "corefine": __version__,
+        "simulation": config.to_dict(),
+        "recipe": None if recipe is None else recipe.to_dict(),
+        "corpus": {
+            "name": corpus.name,
+            "train": len(corpus.train),
+            "dev": len(corpus.dev),
+            "test": len(corpus.test),
+            "fingerprint": corpora.fingerprint(corpus),
+        },
+    }
+
+
+def _check_same(folder: Path, saved: dict[str, Any], present: dict[str, Any]) -> None:
+    """Raise unless the run in the folder is the one that is asked for."""
+    if saved.get("corpus") != present["corpus"]:
+        raise InputError(
+            f"the corpus has changed since the run in {folder} was started: its texts, gold or splits are others; "
+            "resume with the corpus as it was, or start a new run"
+        )
+    present = json.loads(json.dumps(present))
+    for part in ("simulation", "recipe"):
+        one, other = saved.get(part) or {}, present[part] or {}
+        for name in sorted(one.keys() | other.keys()):
+            if one.get(name) != other.get(name):
+                raise ConfigError(
+                    f"the run in {folder} was started with {part} {name} = {one.get(name)!r}, not {other.get(name)!r}; "
+                    "resume it as it was started, or choose another folder"
+                )
+
+
+def _restore(folder: Path, corpus: Corpus) -> Restored:
+    """The rounds that are done; what is left of an unfinished one is cut off the files."""
+    rounds = read_rows(folder / ROUNDS)
+    kept = {}
+    for name in (QUESTIONS, TIMINGS, LESSONS, ROUNDS):
+        kept[name] = [row for row in read_rows(folder / name) if row["round"] < len(rounds)]
+        content = _lines(kept[name])
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != content:
+            _write(path, content)
+    documents: dict[tuple[str, int], Document] = {(each.name, each.part): each for each in corpus.train}
+    lessons = (Lesson.from_json(row, documents[row["document"], row["part"]]) for row in kept[LESSONS])
+    return Restored(tuple(rounds), tuple(lessons))
+
+
+def _keep(folder: Path, done: RoundDone) -> None:
+    """Write a finished round, its row last."""
+    _append(folder / QUESTIONS, done.questions)
+    _append(folder / LESSONS, ({"round": done.round, **lesson.to_json()} for lesson in done.lessons))
+    _append(folder / TIMINGS, [done.timing])
+    _append(folder / ROUNDS, [done.row])
+
+
+def _append(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    try:
+        with path.open("ab") as file:
+            file.write(_lines(rows))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> CorefineError:
+    return InputError(f"{path} cannot be written ({error}); finished rounds are kept: make room, then --resume")
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for row in rows)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"{path.parent} holds no run: {path.name} is not there") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} does not describe a run")
+    return found
