@@ -15,7 +15,8 @@
         ├── ContradictionError    earlier answers imply the opposite; carries them
         ├── NotOpenError          no such question is open
         ├── OutsideError          a span outside the document, or in the wrong order
-        └── UnknownAnswerError    there is no such answer to withdraw
+        ├── UnknownAnswerError    there is no such answer to withdraw
+        └── TakenError            the document is with somebody else
 
 A message says what was wrong, where, and what to do about it.
 """
@@ -131,3 +132,7 @@ class OutsideError(AnswerError):
 
 class UnknownAnswerError(AnswerError):
     """There is no such answer, or it was withdrawn before."""
+
+
+class TakenError(AnswerError):
+    """The document is being annotated by somebody else, or has been."""

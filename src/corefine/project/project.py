@@ -1,0 +1,151 @@
+"""A project: one folder, one database, and everything that is kept in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from sqlalchemy import Connection
+
+from corefine.cost import CostModel
+from corefine.errors import InputError
+from corefine.project import people, settings, versions
+from corefine.project.database import Database, sqlite_url
+from corefine.project.documents import Documents
+from corefine.project.people import Person
+from corefine.project.settings import GUIDELINES, Settings
+from corefine.project.writer import Writer
+from corefine.writing import write_atomically
+
+SQLITE = "project.sqlite"
+FACTS = "project.json"
+PROJECT_VERSION = 1
+
+
+class Project:
+    """Opening one creates what is missing and brings the database up to date."""
+
+    def __init__(self, folder: Path, *, database: str | None = None) -> None:
+        self.folder = folder.expanduser().resolve()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be used as a project folder: {error}") from error
+        self._check_facts(database)
+        self.database = Database(database or sqlite_url(self.folder / SQLITE))
+        self.database.upgrade()
+        self._write_facts()
+        self.writer = Writer(self.database)
+        self.documents = Documents(self.database)
+        self.predictions = versions.Predictions(self.folder / "predictions")
+        self._lock_file: IO[str] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def models(self) -> Path:
+        """Where trained models are kept, one folder a version."""
+        return self.folder / "models"
+
+    # Settings
+
+    @property
+    def settings(self) -> Settings:
+        with self.database.read() as connection:
+            return settings.load(connection)
+
+    def change_settings(self, new: Settings) -> None:
+        self.writer.write(lambda connection: settings.put(connection, "project", new.to_dict()))
+
+    @property
+    def cost(self) -> CostModel:
+        with self.database.read() as connection:
+            return settings.load_cost(connection)
+
+    @property
+    def guidelines(self) -> str:
+        with self.database.read() as connection:
+            text: str = settings.get(connection, "guidelines", GUIDELINES)
+            return text
+
+    def change_guidelines(self, markdown: str) -> None:
+        self.writer.write(lambda connection: settings.put(connection, "guidelines", markdown))
+
+    # People
+
+    def owner(self) -> Person:
+        return self.writer.write(people.first_owner)
+
+    def invite(self, name: str, role: str = people.ANNOTATOR) -> tuple[Person, str]:
+        """A new person and the token of their invitation."""
+
+        def job(connection: Connection) -> tuple[Person, str]:
+            person = people.add(connection, name, role)
+            return person, people.invite(connection, person)
+
+        return self.writer.write(job)
+
+    # Life
+
+    def lock(self) -> None:
+        """Make sure that one server has the project: sessions live in its memory. A killed one holds nothing."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system
+            return
+        file = (self.folder / "server.lock").open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            file.close()
+            raise InputError(
+                f"project {self.folder} is open in another corefine (process {holder}): "
+                "use the page it serves, or stop it first"
+            ) from error
+        file.seek(0)
+        file.truncate()
+        file.write(str(os.getpid()))
+        file.flush()
+        self._lock_file = file
+
+    def close(self) -> None:
+        self.writer.close()
+        self.database.close()
+        if self._lock_file is not None:
+            self._lock_file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_facts(self, database: str | None) -> None:
+        path = self.folder / FACTS
+        if not path.exists():
+            return
+        try:
+            facts = json.loads(path.read_text("utf-8"))
+            backend, version = facts["database"], facts["version"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise InputError(f"{path} is damaged: {error}") from error
+        if version > PROJECT_VERSION:
+            raise InputError(f"the project {self.folder} was made by a newer corefine: upgrade; nothing was changed")
+        if backend != "sqlite" and database is None:
+            raise InputError(f"this project keeps its answers in {backend}: name it with --database")
+
+    def _write_facts(self) -> None:
+        facts = {"version": PROJECT_VERSION, "database": self.database.url.get_backend_name()}
+        content = json.dumps(facts).encode()
+        path = self.folder / FACTS
+        if not path.exists() or path.read_bytes() != content:
+            write_atomically(path, content)

@@ -1,0 +1,140 @@
+"""The tables of a project. Migrations make them; a test keeps the two in step."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(column_0_N_label)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Counter = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts rows by itself only where the key is an INTEGER."""
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(500), nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("content", Text, nullable=False),  # one line of our JSON lines, gold clusters included
+    Column("has_gold", Boolean, nullable=False),
+    Column("held_out", Boolean, nullable=False),  # never asked about; the model is scored on it
+    Column("source", Text),  # the file it came from
+    Column("source_digest", String(64)),
+    Column("added_at", Float, nullable=False),
+    UniqueConstraint("name", "part"),
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("role", String(20), nullable=False),
+    Column("token_hash", String(64), unique=True),
+    Column("active", Boolean, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+
+logins = Table(
+    "logins",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False, index=True),
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),
+)
+
+seats = Table(
+    "seats",
+    metadata,
+    Column("person_id", ForeignKey("people.id"), primary_key=True),
+    Column("document_id", ForeignKey("documents.id"), primary_key=True),
+    Column("model_version", Integer, nullable=False),  # behind the open question
+    Column("done", Boolean, nullable=False),
+    Column("lease_until", Float, nullable=False),
+    Column("touched_at", Float, nullable=False),
+)
+"""Who works on which document: one seat is one session."""
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Counter, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("document_id", ForeignKey("documents.id"), nullable=False),
+    Column("place", Integer, nullable=False),  # in the session's log, from 1
+    Column("client_id", String(64), nullable=False),
+    Column("kind", String(20), nullable=False),  # answer, edit, withdraw, undo, redo
+    Column("event", Text, nullable=False),  # as in the session's log, JSON
+    Column("outcome", Text),  # what it brought about, JSON; for answering a retry
+    Column("seconds", Float, nullable=False),
+    Column("reading", Float),
+    Column("initial", Float),
+    Column("follow_up", Float),
+    Column("model_version", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("person_id", "document_id", "place"),
+    UniqueConstraint("person_id", "client_id"),
+)
+"""The append-only log: no row is ever changed or removed."""
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("id", Integer, primary_key=True),  # the number of the version
+    Column("name", String(100), nullable=False),  # rules, starter, or what it was trained on
+    Column("kind", String(20), nullable=False),  # rules, starter, trained
+    Column("state", String(20), nullable=False),  # training, ready, failed
+    Column("answers", Integer, nullable=False),  # how many it was trained on
+    Column("f1", Float),
+    Column("message", Text),
+    Column("created_at", Float, nullable=False),
+)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("id", Integer, primary_key=True),  # always 1
+    Column("state", String(20), nullable=False),
+    Column("message", Text),
+    Column("share_done", Float),
+    Column("requested", Boolean, nullable=False),  # somebody asked for training
+    Column("beat_at", Float, nullable=False),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("document_id", ForeignKey("documents.id"), primary_key=True),
+    Column("mention", String(200), primary_key=True),  # JSON of the span
+    Column("decision", Text, nullable=False),  # JSON
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("at", Float, nullable=False),
+)
