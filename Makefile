@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types nightly bench clean
+.PHONY: demo test lint types nightly starter bench clean
 
 demo: $(READY)  ## Play a short simulated annotation in the terminal
 	$(BIN)/corefine demo
@@ -21,6 +21,9 @@ types: $(READY)
 
 nightly: $(READY)  ## The slow, thorough tests
 	$(BIN)/pytest -m nightly
+
+starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with the corpora)
+	$(BIN)/python -m corefine.model.make_starter
 
 bench: $(READY)  ## Measure every bar on this machine
 	$(BIN)/corefine bench all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from corefine.decoding import decode
 from corefine.document import Document
@@ -15,6 +16,21 @@ def evaluate(predict: Callable[[Document], Prediction], documents: Iterable[Docu
     return Counts.total(
         Counts.of(document.without_singletons().clusters, decode(predict(document))) for document in documents
     ).scores
+
+
+def linked_share(predict: Callable[[Document], Prediction], documents: Iterable[Document]) -> float:
+    """The share, in percent, of the annotated pairs that the model puts into one entity.
+
+    For partly annotated corpora (WinoBias, GAP): what is not annotated there counts neither for nor against.
+    """
+    found = total = 0
+    for document in documents:
+        entity = {span: number for number, cluster in enumerate(decode(predict(document))) for span in cluster}
+        for cluster in document.clusters:
+            for left, right in pairwise(cluster):
+                total += 1
+                found += entity.get(left, -1) == entity.get(right, -2)
+    return 100 * found / total if total else 0.0
 
 
 def summary(scores: Scores) -> dict[str, float]:
