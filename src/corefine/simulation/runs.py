@@ -65,7 +65,7 @@ def run(
     if started and not resume:
         raise InputError(f"{folder} holds a run already: go on with it (--resume), or choose another folder")
     if started:
-        _check_same(folder, _read_json(folder / CONFIG), described)
+        _check_same(folder, read_config(folder), described)
     else:
         _write(folder / CONFIG, json.dumps(described, indent=1, ensure_ascii=False).encode())
     restored = _restore(folder, corpus)
@@ -80,7 +80,12 @@ def run(
 
 def load_config(folder: Path) -> SimulationConfig:
     """The settings a run was started with."""
-    return SimulationConfig.from_dict(_read_json(folder / CONFIG)["simulation"])
+    return SimulationConfig.from_dict(read_config(folder)["simulation"])
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """All of config.json."""
+    return _read_json(folder / CONFIG)
 
 
 def is_finished(folder: Path) -> bool:

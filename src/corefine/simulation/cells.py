@@ -1,0 +1,135 @@
+"""Which runs make up the reproduction: the paper's comparison, its ablation, and our extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from corefine.errors import ConfigError
+from corefine.simulation.config import SimulationConfig
+
+BUDGETS = (0.0, 20.0, 40.0, 80.0, 160.0)
+"""Questions for each 1,000 tokens. The paper's 20, 80 and 200 a document are 43, 172 and 430."""
+
+GROUPS = ("main", "selectors", "ablation", "labels", "extensions")
+
+MAIN: dict[str, dict[str, Any]] = {
+    "discrete": {},
+    "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
+    "random": {"selector": "random"},
+}
+SELECTORS: dict[str, dict[str, Any]] = {
+    "committee": {"selector": "committee"},
+    "lcc-mcu": {"selector": "lcc-mcu"},
+    "full": {"protocol": "full"},
+}
+ABLATION: dict[str, dict[str, Any]] = {
+    "unclustered": {"clustered": False},
+    "per-document": {"closure": "per-document"},
+    "closure-off": {"closure": "off"},
+    "follow-up": {"protocol": "follow-up"},
+}
+LABELS: dict[str, dict[str, Any]] = {
+    "answered": {"labels": "answered"},
+    "mix": {"labels": "mix"},
+    "certain": {"labels": "certain"},
+}
+EXTENSIONS: dict[str, dict[str, Any]] = {
+    "infer-first": {"infer_first": True},
+    "nearest": {"nearest": True},
+    "error-5": {"error_rate": 0.05},
+    "error-10": {"error_rate": 0.1},
+    "error-20": {"error_rate": 0.2},
+    "read-4": {"read_at_most": 4},
+    "joint-entropy": {"selector": "joint-entropy"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run of the grid.
+
+    name        of its folder: kind, budget, seed
+    kind        what it is compared as: the same for all budgets and seeds
+    """
+
+    name: str
+    kind: str
+    group: str
+    config: SimulationConfig
+
+
+def grid(
+    base: SimulationConfig,
+    *,
+    budgets: Sequence[float] = BUDGETS,
+    seeds: int = 3,
+    groups: Iterable[str] = GROUPS,
+) -> list[Cell]:
+    """All cells, the most telling first, so that a grid that is stopped early has said the most.
+
+    Selectors and labels are compared at a small and the largest budget, ablation and extensions at one in the
+    middle; the main comparison at all budgets and with all seeds.
+    """
+    wanted = list(groups)
+    for group in wanted:
+        if group not in GROUPS:
+            raise ConfigError(f"there is no group {group!r}; choose of {', '.join(GROUPS)}")
+    if seeds < 1:
+        raise ConfigError(f"a grid has at least one seed, not {seeds}")
+    asked = sorted({float(budget) for budget in budgets if budget > 0})
+    if not asked:
+        raise ConfigError("a grid needs at least one budget above 0")
+    small, middle, large = asked[min(1, len(asked) - 1)], asked[min(2, len(asked) - 1)], asked[-1]
+    if len(asked) == 2:
+        small = asked[0]
+    order = list(dict.fromkeys([small, large, middle, *asked]))
+    cells: dict[str, Cell] = {}
+    for cell in _ordered(base, wanted, order, small, middle, large, seeds, zero=any(not each for each in budgets)):
+        cells.setdefault(cell.name, cell)
+    return list(cells.values())
+
+
+def _ordered(
+    base: SimulationConfig,
+    groups: list[str],
+    order: list[float],
+    small: float,
+    middle: float,
+    large: float,
+    seeds: int,
+    *,
+    zero: bool,
+) -> Iterator[Cell]:
+    for seed in range(seeds):
+        if "main" in groups:
+            for budget in order:
+                yield from _cells(base, "main", MAIN, [budget], seed)
+                if zero and budget == order[0]:
+                    yield _cell(base, "main", "none", {}, 0.0, seed)
+        if seed:
+            continue
+        if "labels" in groups:
+            yield from _cells(base, "labels", LABELS, [small, middle], seed)
+        if "ablation" in groups:
+            yield from _cells(base, "ablation", ABLATION, [middle], seed)
+        if "selectors" in groups:
+            yield from _cells(base, "selectors", SELECTORS, [small, large], seed)
+        if "extensions" in groups:
+            yield from _cells(base, "extensions", EXTENSIONS, [small], seed)
+
+
+def _cells(
+    base: SimulationConfig, group: str, kinds: dict[str, dict[str, Any]], budgets: Sequence[float], seed: int
+) -> Iterator[Cell]:
+    for budget in dict.fromkeys(budgets):
+        for kind, changes in kinds.items():
+            yield _cell(base, group, kind, changes, budget, seed)
+
+
+def _cell(base: SimulationConfig, group: str, kind: str, changes: dict[str, Any], budget: float, seed: int) -> Cell:
+    if base.learner == "rules" and kind == "committee":
+        changes = {}  # the rules have no committee: the cell stands for its place in the grid
+    config = base.but(questions=budget, seconds=None, seed=seed, **changes)
+    return Cell(f"{kind}-q{budget:g}-s{seed}", kind, group, config)
