@@ -122,8 +122,12 @@ class PairScorer(nn.Module):
         left, right = self.coarse_left(spans), self.coarse_right(spans)
         if candidates is None:
             candidates = self._best(left.detach(), right.detach(), mention_scores.detach())
-        theirs = right[candidates.clamp(min=0)]  # [N, K, coarse]
-        return candidates, torch.bmm(theirs, left[:, :, None]).squeeze(2)
+        others = candidates.clamp(min=0)
+        blocks = [
+            torch.bmm(right[others[rows]], left[rows, :, None]).squeeze(2)  # [B, K, coarse] x [B, coarse, 1]
+            for rows in rows_in_blocks(len(left), others.shape[1] * COARSE_WIDTH, left.device)
+        ]
+        return candidates, torch.cat(blocks) if blocks else spans.new_zeros(others.shape)
 
     def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
         """The K earlier spans with the best product and mention score, among a window of them: [N, K]."""
