@@ -1,0 +1,283 @@
+/** The annotation page: asks the server what to ask, shows it, sends the answer, and shows what comes next. */
+
+import { clientId, get, post } from "./api.js";
+import { Asker } from "./asker.js";
+import { bindings } from "./asker-keys.js";
+import { resolveContradiction } from "./contradiction.js";
+import { button, h } from "./dom.js";
+import { plural } from "./format.js";
+import { Known, Library } from "./library.js";
+import { Reader } from "./reader.js";
+import { underlines } from "./settings.js";
+
+const THINKING = 400; // milliseconds after which the known entities are fetched ahead
+const library = new Library();
+const visited = new Set(); // documents whose reading was done since the page was loaded
+
+export function mount(main, app, [id]) {
+  return new AnnotatePage(main, app, id ? Number(id) : null);
+}
+
+class AnnotatePage {
+  constructor(main, app, id) {
+    this.app = app;
+    this.state = null;
+    this.document = null;
+    this.closed = false;
+    this.known = new Known();
+    this.offline = h(
+      "div",
+      { class: "offline", role: "alert", hidden: true },
+      h("p", {}, "No connection to the server. What you did is kept in this browser and sent again until it arrives."),
+      button("Try now", { class: "small", run: () => app.outbox.retry() }),
+    );
+    this.toggle = button("Entities", { key: "E", class: "small quiet", run: () => this.underline(!underlines.on) });
+    const tools = [
+      this.toggle,
+      button("Review", { key: "R", class: "small quiet", run: () => this.review() }),
+    ];
+    this.reader = new Reader({ tools });
+    this.reader.element.append(this.offline);
+    this.asker = new Asker(app, this.reader, {
+      submit: (answer, timing) => this.submit(answer, timing),
+      known: () => this.entities(),
+      other: {
+        undo: () => this.step("undo"),
+        redo: () => this.step("redo"),
+        finish: () => this.finish(),
+        proceed: () => this.proceed(),
+        review: () => this.review(),
+      },
+    });
+    this.panel = this.asker.panel;
+    main.append(h("div", { class: "annotate" }, this.reader.element, this.panel.element));
+    this.keys = this.bindings();
+    app.waiting.add((state) => (this.offline.hidden = state !== "waiting"));
+    app.tabs.hear = (document) => this.heard(document);
+    app.reload = () => this.load(`/next${this.document ? `?document=${this.document}` : ""}`);
+    this.load(`/next${id ? `?document=${id}` : ""}`);
+  }
+
+  // What to show
+
+  /** Ask the server how things stand, again and again if it is away. */
+  async load(path) {
+    try {
+      const state = await get(path);
+      this.offline.hidden = true;
+      if (!this.closed) await this.take(state);
+    } catch (problem) {
+      if (this.closed) return;
+      if (problem.passing) {
+        this.offline.hidden = false;
+        this.later = setTimeout(() => this.load(path), 2000);
+      } else if (problem.kind === "taken" || problem.kind === "not-found") {
+        this.app.note(problem.message, { kind: "warn" });
+        this.app.go("documents");
+      } else throw problem;
+    }
+  }
+
+  async take(state) {
+    clearTimeout(this.later);
+    clearTimeout(this.ahead);
+    this.state = state;
+    this.app.bar.model(state.model);
+    if (state.document !== null && state.document !== this.document) {
+      const doc = await library.text(state.document);
+      if (this.closed || this.state !== state) return;
+      this.document = state.document;
+      this.reader.open(doc);
+    }
+    this.known.forget(state.document);
+    if (state.progress) this.panel.progressed(state.progress, state.question ? state.question.number : null);
+    this.panel.finish.disabled = state.state !== "question";
+    if (state.state === "question") this.ask(state.question);
+    else this.rest(state);
+    if (underlines.on) this.underline(true);
+  }
+
+  ask(question) {
+    if (!visited.has(this.document) && this.state.progress.questions === 0) {
+      this.asker.clear();
+      this.asker.phase = "reading";
+      this.asker.watch.lap();
+      this.panel.card("Read the text first", "Then begin: questions come one at a time, the most useful one next.", {
+        proceed: "Begin",
+        help: "The time you read is counted apart from the questions.",
+      });
+      return;
+    }
+    visited.add(this.document);
+    this.asker.ask(question);
+    this.painted();
+    this.ahead = setTimeout(() => this.entities(), THINKING);
+  }
+
+  /** No question is open: say why, and what can be done. */
+  rest(state) {
+    this.asker.clear();
+    this.asker.watch.stop();
+    const { panel } = this;
+    if (state.state === "preparing") {
+      panel.card("One moment", "The model is reading this document.");
+      this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 1000);
+    } else if (state.state === "document-done") {
+      const { questions, documents_done: done, documents } = state.progress;
+      panel.card("This document is done", `${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
+        proceed: "Next document",
+        review: true,
+        help: "In the review you see all entities side by side and can set right what is left.",
+      });
+    } else if (state.state === "all-done") {
+      panel.card("All documents are done", "Nothing is left to ask you. Thank you.", { review: state.document !== null });
+    } else {
+      panel.card("No documents yet", this.app.owner ? "Add files on the page Documents." : "The project’s owner has not added any.", {
+        proceed: this.app.owner ? "Documents" : null,
+      });
+    }
+  }
+
+  proceed() {
+    if (this.asker.phase === "reading") {
+      this.reading = this.asker.watch.lap();
+      visited.add(this.document);
+      this.ask(this.state.question);
+    } else if (this.state?.state === "document-done") this.load(`/next?document=${this.state.upcoming}`);
+    else if (this.state?.state === "empty") this.app.go("documents");
+  }
+
+  /** Entities as they are now; their mentions can then be clicked. */
+  async entities() {
+    const { view } = this.reader;
+    const known = await this.known.fetch();
+    if (known && view === this.reader.view) view.markAll("candidate", known.mentions);
+    return known;
+  }
+
+  async underline(on) {
+    underlines.on = on;
+    this.toggle.setAttribute("aria-pressed", String(on));
+    if (!this.reader.view) return;
+    const known = on ? await this.entities() : null;
+    if (known || !on) this.reader.view.underline(known?.entities ?? null);
+  }
+
+  // What a person does
+
+  async submit(answer, timing, withdraw = []) {
+    const { question } = this.state;
+    performance.mark("corefine:answer");
+    const body = { client_id: clientId(), document: this.document, question: question.id, answer, timing: this.timed(timing), withdraw };
+    try {
+      const result = await this.app.outbox.send("/answers", body);
+      this.reading = null;
+      this.panel.settled(result.outcome);
+      this.changed();
+      await this.take(result.next);
+    } catch (problem) {
+      await this.failed(problem, answer, timing);
+    }
+  }
+
+  timed(timing) {
+    return { reading: this.reading ?? null, initial: timing.initial ?? null, follow_up: timing.follow_up ?? null };
+  }
+
+  async failed(problem, answer, timing) {
+    if (this.closed) return;
+    if (problem.kind === "not-open" && problem.next) {
+      this.panel.say("This question was answered meanwhile, in another tab or by a retry.", "warn");
+      await this.take(problem.next);
+    } else if (problem.kind === "contradiction") {
+      const withdraw = await resolveContradiction(problem, await library.text(this.document));
+      if (withdraw) return this.submit(answer, timing, withdraw);
+      this.panel.say("Nothing was changed. The question is still open.");
+      this.asker.again();
+    } else {
+      this.asker.again();
+      this.panel.say(problem.message, "bad");
+      if (problem.status === 401) throw problem;
+    }
+  }
+
+  async step(name) {
+    if (this.asker.phase === "sending") return;
+    if (name === "undo" && ["follow-up", "boundaries"].includes(this.asker.phase) && this.asker.canGoBack) return this.asker.back();
+    const before = this.document;
+    try {
+      this.asker.phase = "sending";
+      const { document, did, next } = await this.app.outbox.send(`/${name}`, { client_id: clientId() });
+      const where = document === before ? "" : " in another document";
+      this.changed(document);
+      await this.take(next);
+      this.panel.say(`${name === "undo" ? "Undone" : "Done again"}${where}${did ? `: ${did.said}` : ""}`);
+    } catch (problem) {
+      await this.load(`/next?document=${before}`);
+      this.panel.say(problem.message, "warn");
+    }
+  }
+
+  async finish() {
+    if (this.state?.state !== "question") return;
+    await this.take(await post(`/documents/${this.document}/done`, { done: true }));
+    this.panel.say("You can take it up again on the page Documents.");
+  }
+
+  review() {
+    if (this.document) this.app.go(`review/${this.document}`);
+  }
+
+  changed(document = this.document) {
+    this.app.tabs.changed(document);
+    this.app.drawer.refresh("history");
+  }
+
+  /** Another tab answered something: show how things stand now, unless an answer is on its way. */
+  async heard(document) {
+    if (document !== this.document || this.asker.phase === "sending") return;
+    const before = this.state?.question?.id;
+    const state = await get(`/next?document=${document}`);
+    if (this.closed || this.asker.phase === "sending" || state.question?.id === before) return;
+    await this.take(state);
+    this.panel.say("Answered in another tab; this is the next question.", "warn");
+  }
+
+  /** Measure what a person waits for: from the answer to the next question on the screen. */
+  painted() {
+    if (!performance.getEntriesByName("corefine:answer").length) return;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        if (!performance.getEntriesByName("corefine:answer").length) return;
+        performance.measure("corefine:answer-to-question", "corefine:answer");
+        performance.clearMarks("corefine:answer");
+      };
+      port2.postMessage(null);
+    });
+  }
+
+  bindings() {
+    const group = "The work";
+    const working = () => this.asker.phase !== "sending";
+    return [
+      ...bindings(this.asker),
+      { keys: ["Enter", "Space"], label: "Go on (begin, next document)", group, when: () => !this.panel.sets.proceed.hidden && !this.panel.proceed.hidden, run: () => this.proceed() },
+      { keys: ["z", "Ctrl+z"], label: "Undo", group, when: working, run: () => this.step("undo") },
+      { keys: ["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], label: "Redo", group, when: working, run: () => this.step("redo") },
+      { keys: ["Shift+d"], label: "Finish this document", group, run: () => this.finish() },
+      { keys: ["r"], label: "Review the entities of this document", group, run: () => this.review() },
+      { keys: ["e"], label: "Show or hide entities as underlines", group: "Reading", run: () => this.underline(!underlines.on) },
+    ];
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.later);
+    clearTimeout(this.ahead);
+    this.known.forget(null);
+    this.asker.close();
+    this.app.tabs.hear = () => {};
+  }
+}

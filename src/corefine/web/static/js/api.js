@@ -1,0 +1,63 @@
+/** Calls to the server. Every failure is a Problem with the server's `kind`; "offline" where no response came. */
+
+export class Problem extends Error {
+  constructor(status, { kind, message, answers = null, next = null }) {
+    super(message);
+    this.status = status;
+    this.kind = kind;
+    this.answers = answers;
+    this.next = next;
+  }
+
+  /** Whether the same request may succeed later: the server was not reached, or could not take it. */
+  get passing() {
+    return this.kind === "offline" || this.kind === "unavailable" || [502, 503, 504].includes(this.status);
+  }
+}
+
+const PATIENCE = 20_000; // milliseconds until a request without a response counts as lost
+
+async function call(method, path, body = undefined, { signal = null, raw = false } = {}) {
+  const headers = method === "GET" ? {} : { "X-Corefine": "1" };
+  if (body !== undefined) headers["Content-Type"] = raw ? "application/octet-stream" : "application/json";
+  const limits = [AbortSignal.timeout(raw ? 600_000 : PATIENCE), ...(signal ? [signal] : [])];
+  let response;
+  let text;
+  try {
+    response = await fetch(`/api${path}`, {
+      method,
+      headers,
+      body: body === undefined || raw ? body : JSON.stringify(body),
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: AbortSignal.any(limits),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, { kind: "offline", message: "The server cannot be reached." });
+  }
+  const value = parsed(text);
+  if (response.ok) return value;
+  throw new Problem(response.status, value?.error ?? { kind: "unknown", message: `The server answered ${response.status}.` });
+}
+
+function parsed(text) {
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+export const get = (path, options) => call("GET", path, undefined, options);
+export const post = (path, body = {}, options = {}) => call("POST", path, body, options);
+export const put = (path, body) => call("PUT", path, body);
+export const remove = (path) => call("DELETE", path);
+export const upload = (file) => call("POST", `/documents?name=${encodeURIComponent(file.name)}`, file, { raw: true });
+
+/** An id for one thing a person does. (randomUUID is missing where a page is served without TLS to another machine.) */
+export function clientId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

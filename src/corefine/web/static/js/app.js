@@ -1,0 +1,111 @@
+/** What all pages share: the person, the frame, messages, the outbox, and which page is shown. */
+
+import { get } from "./api.js";
+import { Bar } from "./bar.js";
+import { button, h, replace } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { showKeys } from "./help.js";
+import { layer } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { nextTheme, resize } from "./settings.js";
+import { Tabs } from "./tabs.js";
+
+const PAGES = {
+  annotate: () => import("./annotate.js"),
+  documents: () => import("./documents.js"),
+  review: () => import("./review.js"),
+  tutorial: () => import("./tutorial.js"),
+  study: () => import("./study.js"),
+  project: () => import("./project/page.js"),
+};
+const POLL = 4000;
+
+export class App {
+  constructor() {
+    this.main = document.getElementById("main");
+    this.notes = document.getElementById("notes");
+    this.live = document.getElementById("live");
+    this.page = null;
+    this.drop = () => {};
+    this.waiting = new Set(); // who wants to know whether the outbox waits
+  }
+
+  get owner() {
+    return this.me.person.role === "owner";
+  }
+
+  async begin(me) {
+    this.me = me;
+    this.bar = new Bar(this);
+    this.drawer = new Drawer(this);
+    this.outbox = new Outbox(me.person.id, (state, problem) => this.waiting.forEach((hear) => hear(state, problem)));
+    this.tabs = new Tabs(this);
+    layer(this.bindings());
+    for (const notice of me.notices) this.note(notice, { kind: "warn", stays: true });
+    window.addEventListener("hashchange", () => this.show());
+    this.poll();
+    const taken = await this.outbox.recover();
+    if (taken) this.note("An answer from your last visit was kept in this browser and has now been saved.");
+    await this.show();
+  }
+
+  /** The page that the address names: #annotate/3 is page "annotate" with the argument "3". */
+  async show() {
+    const [name, ...args] = location.hash.replace(/^#/, "").split("/");
+    const known = Object.hasOwn(PAGES, name) ? name : "annotate";
+    const { mount } = await PAGES[known]();
+    this.drop();
+    this.page?.close();
+    this.waiting.clear();
+    this.bar.current(known);
+    document.title = `${known[0].toUpperCase()}${known.slice(1)} · ${this.me.project}`;
+    replace(this.main);
+    this.main.scrollTop = 0;
+    this.page = mount(this.main, this, args);
+    this.drop = layer(this.page.keys ?? []);
+  }
+
+  go(address) {
+    if (location.hash === `#${address}`) this.show();
+    else location.hash = address;
+  }
+
+  bindings() {
+    const group = "Everywhere";
+    const to = (key, label, address) => ({ keys: [key], label, group, run: () => this.go(address) });
+    return [
+      { keys: ["?"], label: "All keys", group, run: () => showKeys() },
+      to("a", "Annotate", "annotate"),
+      to("d", "Documents", "documents"),
+      ...(this.owner ? [to("p", "Project", "project")] : []),
+      { keys: ["g"], label: "Guidelines", group, run: () => this.drawer.toggle("guidelines") },
+      { keys: ["h"], label: "History of your answers", group, run: () => this.drawer.toggle("history") },
+      { keys: ["t"], label: "Light, dark, or as the system has it", group, run: () => this.note(`Colours: ${nextTheme()}`) },
+      { keys: ["+", "="], label: "Larger text", group, run: () => resize(1) },
+      { keys: ["-"], label: "Smaller text", group, run: () => resize(-1) },
+      { keys: ["Escape"], label: "Close what is open", group, fields: true, run: () => this.drawer.close() },
+    ];
+  }
+
+  /** Tell a screen reader. */
+  announce(text) {
+    this.live.textContent = text;
+  }
+
+  /** A short message at the edge; goes by itself unless it `stays`. */
+  note(text, { kind = "", stays = kind === "bad" } = {}) {
+    const note = h("div", { class: `note ${kind}` }, h("p", {}, text), button("Close", { class: "quiet small", run: () => note.remove() }));
+    this.notes.append(note);
+    while (this.notes.children.length > 4) this.notes.firstChild.remove();
+    if (!stays) setTimeout(() => note.remove(), 5000);
+  }
+
+  async poll() {
+    try {
+      if (!document.hidden) this.bar.model(await get("/status"));
+    } catch {
+      // The next answer tells whether the server is away; a missed poll does not.
+    }
+    setTimeout(() => this.poll(), POLL);
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * One question from its first step to its answer: yes or no, the follow-up, other boundaries. It knows nothing of
+ * servers: `submit(answer, timing)` gets what the person said, and who uses it shows what comes next.
+ */
+
+import { visible } from "./dom.js";
+import { QuestionPanel } from "./question.js";
+import { compare, first, key, last, same } from "./spans.js";
+import { Stopwatch } from "./timing.js";
+
+export class Asker {
+  /** `known()` resolves with the document's EntitiesView; `other` are the page's own actions. */
+  constructor(app, reader, { submit, known, other = {} }) {
+    this.app = app;
+    this.reader = reader;
+    this.submit = submit;
+    this.known = known;
+    this.phase = null;
+    this.question = null;
+    this.watch = new Stopwatch();
+    this.times = {};
+    const nothing = () => {};
+    this.panel = new QuestionPanel({
+      undo: nothing, redo: nothing, finish: nothing, proceed: nothing, review: nothing, ...other,
+      yes: () => this.yes(),
+      no: () => this.no(),
+      first: () => this.isFirst(),
+      use: () => this.use(),
+      notAMention: () => this.reply("not-a-mention"),
+      unsure: () => this.reply("unsure"),
+      boundaries: () => this.boundaries(),
+      back: () => this.back(),
+      entity: (entity) => this.entity(entity),
+      preview: (entity, options) => this.preview(entity, options),
+    });
+    reader.chosen = (span) => this.chosen(span);
+  }
+
+  /** Whether yes, no and the like can be said now. */
+  get open() {
+    return this.phase === "initial" || this.phase === "follow-up" || this.phase === "boundaries";
+  }
+
+  /** Whether Escape leads from the follow-up back to yes or no. */
+  get canGoBack() {
+    return this.phase === "boundaries" || this.question?.protocol !== "follow-up";
+  }
+
+  /** Show a question. */
+  ask(question) {
+    const { view, fold, selection } = this.reader;
+    selection.end();
+    this.question = question;
+    this.times = {};
+    view.mark("antecedent", question.antecedent);
+    view.mark("mention", question.mention);
+    view.markAll("shown", []);
+    if (question.antecedent) fold.between(question.antecedent, question.mention);
+    else fold.none();
+    this.enter(question.protocol === "follow-up" ? "follow-up" : "initial");
+    this.reveal();
+    this.announce();
+  }
+
+  /** No question: the marks go. */
+  clear() {
+    const { view, fold, selection } = this.reader;
+    this.question = null;
+    this.phase = null;
+    if (!view) return;
+    selection.end();
+    view.mark("antecedent", null);
+    view.mark("mention", null);
+    view.markAll("shown", []);
+    fold.none();
+  }
+
+  reveal() {
+    const { mention, antecedent } = this.question;
+    this.reader.reveal(...(antecedent ? [antecedent, mention] : [mention]));
+  }
+
+  announce() {
+    const { mention, antecedent, mention_text: text, antecedent_text: proposed } = this.question;
+    const { view } = this.reader;
+    const near = (span) => `in “${visible(view.sentenceText(view.sentenceOf[first(span)])).slice(0, 300)}”`;
+    const other = antecedent ? ` And “${visible(proposed)}”, ${near(antecedent)}.` : "";
+    this.app.announce(`${this.panel.title.textContent} “${visible(text)}”, ${near(mention)}.${other}`);
+  }
+
+  enter(phase) {
+    this.phase = phase;
+    this.panel.ask(this.question, phase, { canGoBack: this.canGoBack });
+    const { selection } = this.reader;
+    if (phase === "initial") selection.end();
+    if (phase === "boundaries") selection.begin({ span: this.question.mention });
+    if (phase === "follow-up") this.begin();
+    this.watch.start();
+  }
+
+  begin() {
+    const { question } = this;
+    const allowed = (token) => token <= last(question.mention);
+    this.reader.selection.begin({ allowed });
+    this.panel.list.show([]);
+    this.known().then((known) => {
+      if (this.phase !== "follow-up" || this.question !== question || !known) return;
+      const { selection } = this.reader;
+      selection.begin({ allowed, candidates: known.mentions.filter((span) => this.possible(span)), span: selection.span });
+      this.panel.list.show(this.ranked(known.entities));
+    });
+  }
+
+  /** Whether a span can be named as an earlier mention: it comes before, and was not just denied. */
+  possible(span) {
+    return compare(span, this.question.mention) < 0 && !same(span, this.question.antecedent);
+  }
+
+  /** Known entities that begin before the mention: the likeliest first, then the nearest. */
+  ranked(entities) {
+    const chances = new Map(this.question.why.entities.map(({ entity, probability }) => [entity, probability]));
+    return entities
+      .filter(({ mentions }) => this.possible(mentions[0].span))
+      .map((entity) => ({ ...entity, probability: chances.get(entity.id) ?? 0 }))
+      .sort((a, b) => b.probability - a.probability || compare(b.mentions[0].span, a.mentions[0].span));
+  }
+
+  /** Time since the last step goes to the initial question or to the follow-up. */
+  spend() {
+    const name = this.asking === "follow-up" ? "follow_up" : "initial";
+    this.times[name] = (this.times[name] ?? 0) + this.watch.lap();
+  }
+
+  /** The step that is being timed: boundaries belong to the step they were called from. */
+  get asking() {
+    return this.phase === "boundaries" ? this.from : this.phase;
+  }
+
+  say(answer) {
+    if (!this.open) return;
+    this.spend();
+    this.resume = this.phase;
+    this.phase = "sending";
+    this.panel.busy(true);
+    this.submit(answer, { ...this.times });
+  }
+
+  /** Take up the question again where it was left: the answer was not taken. */
+  again() {
+    this.enter(this.resume ?? "initial");
+  }
+
+  // What a person can do
+
+  yes() {
+    if (this.phase === "initial") this.say({ same: true });
+  }
+
+  no() {
+    if (this.phase !== "initial") return;
+    if (this.question.protocol === "mentions") this.say({ reply: "not-a-mention" });
+    else if (this.question.protocol === "pairwise") this.say({ same: false });
+    else {
+      this.spend();
+      this.enter("follow-up");
+      this.app.announce("No. Mark the first appearance: type to find a known entity, or press F if this is the first.");
+    }
+  }
+
+  get denied() {
+    return this.phase === "follow-up" && this.question.protocol !== "follow-up" ? { same: false } : {};
+  }
+
+  isFirst() {
+    if (this.phase === "follow-up") this.say({ ...this.denied, reply: "first", span: this.question.mention });
+  }
+
+  reply(reply) {
+    if (this.phase === "boundaries") return;
+    // "Not a mention" leaves nothing of a no; "unsure" after a no keeps the no.
+    this.say(reply === "unsure" ? { ...this.denied, reply } : { reply });
+  }
+
+  boundaries() {
+    if (this.phase !== "initial" && this.phase !== "follow-up") return;
+    this.from = this.phase;
+    this.spend();
+    this.enter("boundaries");
+  }
+
+  back() {
+    if (this.phase === "boundaries") {
+      this.spend();
+      this.enter(this.from);
+    } else if (this.phase === "follow-up" && this.reader.selection.span) {
+      this.reader.selection.set(null);
+    } else if (this.phase === "follow-up" && this.canGoBack) {
+      this.spend();
+      this.enter("initial");
+    }
+  }
+
+  /** Send the selection: as the first appearance, or only as an earlier mention. */
+  use({ earlier = false } = {}) {
+    const { span } = this.reader.selection;
+    if (!span) return;
+    if (this.phase === "boundaries") {
+      if (same(span, this.question.mention)) this.panel.say("These are the boundaries it has. Select other words.", "warn");
+      else this.say({ reply: "boundaries", span });
+    } else if (this.phase === "follow-up") {
+      if (same(span, this.question.mention)) this.isFirst();
+      else if (same(span, this.question.antecedent)) this.panel.say("You just said that these two are not the same.", "warn");
+      else if (compare(span, this.question.mention) > 0) this.panel.say("The first appearance comes before the mention.", "warn");
+      else this.say({ ...this.denied, reply: earlier ? "antecedent" : "first", span });
+    }
+  }
+
+  entity(entity) {
+    if (this.phase === "follow-up") this.say({ ...this.denied, reply: "first", span: entity.mentions[0].span });
+  }
+
+  preview(entity, { scroll = false } = {}) {
+    this.reader.view.markAll("shown", entity ? entity.mentions.map(({ span }) => span) : []);
+    if (entity && scroll) this.reader.reveal(entity.mentions[0].span);
+  }
+
+  chosen(span) {
+    const { reader, panel } = this;
+    panel.chosen(span === null ? null : reader.view.words(span));
+    if (span === null || !this.open) return reader.offer([]);
+    reader.fold.show(first(span));
+    const { selection } = reader;
+    const wider = selection.wider && { label: "Wider", key: "W", run: () => this.widen() };
+    if (this.phase === "boundaries") {
+      const changed = key(span) !== key(this.question.mention);
+      return reader.offer(changed ? [{ label: "These words", key: "↵", keys: "Enter", run: () => this.use(), primary: true }] : []);
+    }
+    return reader.offer([
+      { label: "First appearance", key: "↵", keys: "Enter", run: () => this.use(), primary: true },
+      { label: "Only earlier", key: "⇧↵", keys: "Shift+Enter", run: () => this.use({ earlier: true }) },
+      ...(wider ? [wider] : []),
+    ]);
+  }
+
+  // Keys
+
+  widen() {
+    this.reader.selection.set(this.reader.selection.wider);
+  }
+
+  toggleFold() {
+    this.reader.fold.toggle();
+    this.reveal();
+  }
+
+  step(direction) {
+    this.reader.selection.step(direction);
+    this.showSelection();
+  }
+
+  stretch(end, direction) {
+    this.reader.selection.stretch(end, direction);
+    this.showSelection();
+  }
+
+  showSelection() {
+    const { span } = this.reader.selection;
+    if (!span) return;
+    this.reader.reveal(span);
+    this.app.announce(visible(this.reader.view.words(span)));
+  }
+
+  close() {
+    this.watch.close();
+    this.reader.close();
+  }
+}

@@ -1,0 +1,68 @@
+/** The bar on top: where one can go, and what the model is doing. */
+
+import { button, h, replace } from "./dom.js";
+import { percent } from "./format.js";
+import { showKeys } from "./help.js";
+import { nextTheme } from "./settings.js";
+
+export class Bar {
+  constructor(app) {
+    this.links = new Map();
+    const pages = [
+      ["annotate", "Annotate", "a"],
+      ["documents", "Documents", "d"],
+      ...(app.owner ? [["project", "Project", "p"]] : []),
+    ];
+    const link = ([name, label, key]) => {
+      const element = h("a", { href: `#${name}`, "aria-keyshortcuts": key }, label);
+      this.links.set(name, [...(this.links.get(name) ?? []), element]);
+      return element;
+    };
+    const menu = h(
+      "div",
+      { class: "menu", id: "menu", popover: "auto" },
+      ...pages.map(link),
+      h("a", { href: "#tutorial" }, "Tutorial"),
+      button("Guidelines", { run: () => app.drawer.open("guidelines") }),
+      button("History", { run: () => app.drawer.open("history") }),
+      button("Light or dark", { run: () => nextTheme() }),
+      button("Keys", { run: () => showKeys() }),
+      (this.inMenu = h("div", { class: "model" })),
+    );
+    menu.addEventListener("click", () => menu.hidePopover());
+    this.status = h("div", { class: "model", role: "status", "aria-live": "off" });
+    replace(
+      document.getElementById("bar"),
+      h("a", { class: "brand", href: "#annotate", "aria-label": `corefine: ${app.me.project}` }, h("img", { src: "/static/icon.svg", alt: "" }), h("span", {}, "corefine")),
+      h("nav", { "aria-label": "Pages" }, ...pages.map(link), h("a", { href: "#tutorial" }, "Tutorial")),
+      h("span", { class: "gap" }),
+      this.status,
+      button("Guidelines", { key: "G", class: "quiet small wide", run: () => app.drawer.toggle("guidelines") }),
+      button("History", { key: "H", class: "quiet small wide", run: () => app.drawer.toggle("history") }),
+      button("Keys", { key: "?", class: "quiet small wide", run: () => showKeys() }),
+      h("button", { type: "button", class: "quiet menu-button", popovertarget: "menu", "aria-label": "Menu" }, "☰"),
+      menu,
+    );
+  }
+
+  current(name) {
+    for (const [other, links] of this.links) {
+      for (const link of links) {
+        if (other === name) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+    }
+  }
+
+  model({ version, latest, training, share_done: share, error }) {
+    const newer = latest > version ? `, version ${latest} ready` : "";
+    const at = share === null ? "" : ` ${percent(share)}`;
+    const doing = error ? " · training failed" : training ? ` · training${at}` : newer;
+    for (const element of [this.status, this.inMenu]) {
+      element.textContent = `Model ${version}${doing}`;
+      element.title = error ?? "";
+      element.classList.toggle("training", training);
+      element.classList.toggle("failed", Boolean(error));
+    }
+  }
+}

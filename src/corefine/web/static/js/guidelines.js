@@ -1,0 +1,15 @@
+/** The project's guidelines, as its owner wrote them. */
+
+import { get } from "./api.js";
+import { h, replace } from "./dom.js";
+import { markdown } from "./markdown.js";
+
+export async function fill(body, app) {
+  const { markdown: text } = await get("/guidelines");
+  const none = app.owner ? "There are no guidelines yet. Write them on the page Project." : "The project’s owner has not written guidelines yet.";
+  replace(
+    body,
+    text.trim() ? markdown(text) : h("p", { class: "soft" }, none),
+    h("p", { class: "help" }, h("a", { href: "#tutorial" }, "The tutorial"), " shows how questions are answered."),
+  );
+}

@@ -1,0 +1,163 @@
+/** The panel with the one question that is open. It is built once; its parts keep their places, only words change. */
+
+import { button, h, quoted, replace, visible } from "./dom.js";
+import { EntityList } from "./entities.js";
+import { duration, percent, plural } from "./format.js";
+import { why } from "./why.js";
+
+const TITLES = {
+  discrete: "Same entity?",
+  pairwise: "Same entity?",
+  "follow-up": "Mark the first appearance",
+  mentions: "Is this a mention?",
+};
+
+export class QuestionPanel {
+  /** `act` has a function for each thing a person can do; see annotate.js. */
+  constructor(act, { numbered = true } = {}) {
+    this.act = act;
+    this.count = h("span", { class: "count" });
+    this.rest = h("span", { class: "rest" });
+    this.progress = h("progress", { "aria-label": "Questions answered in this document", max: "1", value: "0" });
+    this.title = h("h1", { id: "question" });
+    this.pair = h("p", { class: "pair" });
+    this.back = button("Back", { key: "Esc", keys: "Escape", class: "small quiet back", run: () => act.back() });
+    this.said = h("p", { class: "said" });
+    this.list = new EntityList({
+      label: "Type to find a known entity",
+      numbered,
+      choose: (entity) => act.entity(entity),
+      preview: (entity, options) => act.preview(entity, options),
+    });
+    this.why = h("div", { class: "why" });
+    this.sets = this.actions();
+    this.undo = button("Undo", { key: "Z", class: "quiet small", run: () => act.undo() });
+    this.redo = button("Redo", { key: "⇧Z", keys: "Shift+Z", class: "quiet small", run: () => act.redo() });
+    this.finish = button("Finish document", { key: "⇧D", keys: "Shift+D", class: "quiet small", run: () => act.finish() });
+    this.element = h(
+      "aside",
+      { class: "panel", "aria-labelledby": "question" },
+      h("div", { class: "panel-top" }, h("div", { class: "row spread" }, this.count, this.rest), this.progress),
+      h("div", { class: "ask" }, this.title, this.back, this.pair),
+      h("div", { class: "actions" }, ...Object.values(this.sets)),
+      this.said,
+      h("div", { class: "extra" }, this.list.element, this.why),
+      h("div", { class: "panel-foot" }, this.undo, this.redo, h("span", { class: "gap" }), this.finish),
+    );
+  }
+
+  actions() {
+    const { act } = this;
+    const others = () =>
+      h(
+        "div",
+        { class: "others" },
+        button("Not a mention", { key: "X", class: "small", run: () => act.notAMention() }),
+        button("Boundaries", { key: "B", class: "small", title: "Its boundaries are wrong: choose the right words", run: () => act.boundaries() }),
+        button("Unsure", { key: "U", class: "small", run: () => act.unsure() }),
+      );
+    const set = (name, ...children) => h("div", { class: "set", data: { set: name }, hidden: true }, ...children);
+    this.use = button("Use selection", { key: "↵", keys: "Enter", run: () => act.use() });
+    this.bound = button("Use selection", { key: "↵", keys: "Enter", class: "primary", run: () => act.use() });
+    this.proceed = button("", { key: "↵", keys: "Enter", class: "primary", run: () => act.proceed() });
+    this.aside = button("Review it", { key: "R", run: () => act.review() });
+    return {
+      initial: set(
+        "initial",
+        h(
+          "div",
+          { class: "main-two" },
+          button("Yes", { key: "Y", class: "primary yes", run: () => act.yes() }),
+          button("No", { key: "N", class: "no", run: () => act.no() }),
+        ),
+        others(),
+      ),
+      "follow-up": set(
+        "follow-up",
+        h("div", { class: "main-two" }, button("This is the first", { key: "F", class: "primary", run: () => act.first() }), this.use),
+        others(),
+      ),
+      boundaries: set(
+        "boundaries",
+        h("div", { class: "main-two" }, this.bound),
+        h("p", { class: "help" }, "Drag over the right words, or Shift with ← → moves the end and Alt with ← → the start."),
+      ),
+      proceed: set("proceed", h("div", { class: "main-two" }, this.proceed, this.aside), h("p", { class: "help" })),
+    };
+  }
+
+  set(name) {
+    for (const [other, element] of Object.entries(this.sets)) element.hidden = other !== name;
+    this.list.element.hidden = name !== "follow-up";
+    this.why.hidden = name !== "initial";
+    this.element.dataset.phase = name ?? "none";
+  }
+
+  /** Show a question in one of its phases: initial, follow-up, boundaries. */
+  ask(question, phase, { canGoBack = false } = {}) {
+    const mention = quoted(question.mention_text, { class: "chip mention-chip" });
+    const words =
+      phase === "boundaries"
+        ? ["Which words should ", mention, " have been?"]
+        : phase === "follow-up"
+          ? ["Where does the entity of ", mention, " appear first?"]
+          : question.protocol === "mentions"
+            ? ["Does ", mention, " refer to something?"]
+            : ["Is ", mention, " the same as ", quoted(question.antecedent_text ?? "", { class: "chip antecedent-chip" }), "?"];
+    this.title.textContent = phase === "initial" ? TITLES[question.protocol] : phase === "follow-up" ? TITLES["follow-up"] : "Wrong boundaries";
+    replace(this.pair, words);
+    this.set(phase);
+    this.busy(false);
+    this.back.hidden = phase === "initial" || !canGoBack;
+    this.chosen(null);
+    if (phase === "initial") why(this.why, question);
+  }
+
+  /** A card without a question: a title, a text, and what Enter does. */
+  card(title, text, { proceed = null, review = false, help = "" } = {}) {
+    this.title.textContent = title;
+    replace(this.pair, text);
+    this.back.hidden = true;
+    this.set(proceed || review ? "proceed" : null);
+    this.proceed.firstChild.textContent = proceed ?? "";
+    this.proceed.hidden = !proceed;
+    this.aside.hidden = !review;
+    this.sets.proceed.querySelector(".help").textContent = help;
+    this.busy(false);
+  }
+
+  /** The words now selected in the text. */
+  chosen(text) {
+    for (const use of [this.use, this.bound]) {
+      use.disabled = text === null;
+      use.firstChild.textContent = text === null ? "Use selection" : `Use “${visible(text).slice(0, 24)}”`;
+    }
+  }
+
+  busy(on) {
+    this.element.setAttribute("aria-busy", String(on));
+  }
+
+  progressed(progress, number = null) {
+    const { questions, budget, seconds_left: left, settled } = progress;
+    const of = budget === null ? "" : ` of ${Math.max(budget, number ?? 0)}`;
+    this.count.textContent = number === null ? plural(questions, "answer") : `Question ${questions + 1}${of}`;
+    this.rest.textContent = [`${percent(settled)} settled`, left === null ? "" : `about ${duration(left)} left`].filter(Boolean).join(" · ");
+    this.progress.value = budget ? questions / budget : settled;
+    this.undo.disabled = !progress.can_undo;
+    this.redo.disabled = !progress.can_redo;
+  }
+
+  /** One line about what the last action did. */
+  say(text, kind = "") {
+    this.said.className = `said ${kind}`;
+    this.said.textContent = text;
+  }
+
+  settled(outcome) {
+    const { number, pairs, settled_texts: texts } = outcome;
+    const others = texts.length ? ` (${texts.slice(0, 3).map((text) => `“${visible(text).slice(0, 30)}”`).join(", ")}${texts.length > 3 ? ", …" : ""})` : "";
+    const also = pairs ? `, this also settles ${plural(pairs, "pair")}${others}.` : ".";
+    this.say(`Answer ${number} is saved${also}`, "good");
+  }
+}
