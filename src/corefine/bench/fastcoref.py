@@ -1,0 +1,176 @@
+"""Documents a second and memory, side by side with fastcoref on LitBank test.
+
+    python -m venv /some/where && /some/where/bin/pip install fastcoref
+    python -m corefine.bench.fastcoref --python /some/where/bin/python --json
+
+Both run in processes of their own with the same tokens and the same number of threads, taking turns. fastcoref is
+measured one document at a time, as corefine works, and with its own default of 10,000 tokens in a batch; the faster
+counts. Nothing is cached on either side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from corefine.bench.measuring import peak_megabytes
+from corefine.errors import InputError
+
+SIDE = Path(__file__).with_name("fastcoref_side.py")
+BATCHES = {"one document": 1, "its default": 10_000}
+"""Tokens in a batch of fastcoref: one document at a time, and its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way of predicting all documents: the median of the rounds, and the most memory it held."""
+
+    documents_per_second: float
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`speedup` (bar: 2) and `memory_ratio` (bar: above 1) are against the better of fastcoref's ways in each."""
+
+    speedup: float
+    memory_ratio: float
+    ours: Side
+    fastcoref: dict[str, Side]
+    documents: int
+    tokens: int
+    threads: int
+
+
+def measure(python: str, *, mirror: Path | None = None, threads: int | None = None, rounds: int = 3) -> Comparison:
+    """Run both in turn; `python` is the interpreter of an environment that has fastcoref."""
+    from corefine.data import load_corpus
+    from corefine.model.threads import cores
+
+    threads = threads or cores()
+    documents = [list(document.tokens) for document in load_corpus("litbank", mirror=mirror).test]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "documents.json"
+        file.write_text(json.dumps(documents), encoding="utf-8")
+        common = [str(file), str(threads)]
+        commands = {name: [python, str(SIDE), *common, str(size)] for name, size in BATCHES.items()} | {
+            "ours": [sys.executable, "-m", "corefine.bench.fastcoref", "--side", *common]
+        }
+        sides = {name: _Process(command) for name, command in commands.items()}
+        try:
+            for _ in range(1 + rounds):  # the first does not count
+                for process in sides.values():
+                    process.run()
+        finally:
+            for process in sides.values():
+                process.stop()
+    found = {name: process.side(len(documents)) for name, process in sides.items()}
+    ours = found.pop("ours")
+    return Comparison(
+        speedup=ours.documents_per_second / max(side.documents_per_second for side in found.values()),
+        memory_ratio=min(side.megabytes for side in found.values()) / ours.megabytes,
+        ours=ours,
+        fastcoref=found,
+        documents=len(documents),
+        tokens=sum(map(len, documents)),
+        threads=threads,
+    )
+
+
+class _Process:
+    """A process that predicts all documents whenever it is asked to."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.seconds: list[float] = []
+        self.megabytes = 0.0
+        self._read()
+
+    def run(self) -> None:
+        if self._process.stdin is None:
+            raise InputError("the process has no input")
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+        found = self._read()
+        self.seconds.append(found["seconds"])
+        self.megabytes = found["megabytes"]
+
+    def side(self, documents: int) -> Side:
+        seconds = statistics.median(self.seconds[1:])
+        return Side(documents / seconds, seconds, self.megabytes)
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _read(self) -> dict[str, Any]:
+        """The next line of JSON; whatever else a library prints is passed over."""
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                if line.startswith("{"):
+                    message: dict[str, Any] = json.loads(line)
+                    return message
+        reason = self._process.stderr.read() if self._process.stderr is not None else ""
+        raise InputError(f"the process of {self._process.args!r} ended: {reason[-2000:]}")
+
+
+def serve(documents_file: str, threads: str) -> None:
+    """Our side: the default model with new weights, from tokens to entities, one document after another."""
+    from corefine.document import Document
+    from corefine.model.config import ModelConfig
+    from corefine.model.network import Model
+    from corefine.model.resolver import Resolver
+    from corefine.model.threads import use_threads
+
+    use_threads(int(threads))
+    tokens = json.loads(Path(documents_file).read_text(encoding="utf-8"))
+    documents = [Document.from_sentences(str(number), [words]) for number, words in enumerate(tokens)]
+    resolver = Resolver(Model.create(ModelConfig()))
+    _say({"ready": True})
+    for _ in sys.stdin:
+        began = time.perf_counter()
+        results = resolver.predict(documents)
+        _say({"seconds": time.perf_counter() - began, "documents": len(results), "megabytes": peak_megabytes()})
+
+
+def _say(message: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--python", help="interpreter of an environment that has fastcoref")
+    parser.add_argument("--mirror", type=Path)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.side:
+        serve(*arguments.side)
+        return
+    if not arguments.python:
+        parser.error("--python is needed: fastcoref lives in an environment of its own")
+    found = measure(arguments.python, mirror=arguments.mirror, threads=arguments.threads, rounds=arguments.rounds)
+    if arguments.json:
+        _say(asdict(found))
+    else:
+        sys.stdout.write(
+            f"{found.speedup:.2f}x the documents a second of fastcoref, 1/{found.memory_ratio:.2f} of its memory\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
