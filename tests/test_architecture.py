@@ -26,8 +26,9 @@ CORE = {
     "direct": {"document", "links", "prediction", "revision"},
     "selectors": {"errors", "prediction", "revision"},
     "records": {"document", "errors", "links", "questions"},
+    "inquiry": {"direct", "document", "links", "prediction", "questions", "records", "revision", "selectors"},
     "session": {
-        "cost", "direct", "document", "errors", "links", "prediction", "questions", "records", "revision", "selectors"
+        "cost", "document", "errors", "inquiry", "links", "prediction", "questions", "records", "revision", "selectors"
     },
     "annotators": {"document", "errors", "questions", "records", "session"},
     "scores": {"document", "errors", "pronouns"},

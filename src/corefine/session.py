@@ -6,19 +6,18 @@ imply. Everything that happens is an event in a plain log, and the log alone bri
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from corefine.cost import CostModel
-from corefine.direct import DirectRevision
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
+from corefine.inquiry import Inquiry, default_selector
 from corefine.links import Assertion, Change, Links
 from corefine.prediction import Prediction
-from corefine.questions import Answer, Protocol, Question, Reply, check_fits, check_span
+from corefine.questions import Answer, Protocol, Question, check_fits, check_span
 from corefine.records import (
     LOG_VERSION,
     Action,
@@ -31,14 +30,8 @@ from corefine.records import (
     check_log,
     spans_said,
 )
-from corefine.revision import Mask, Revision
-from corefine.selectors import Entropy, MentionEntropy, PairwiseEntropy, Progress, Selector
-from corefine.selectors.entropy import mention_probability, pair_entropies
-
-_DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
-    Protocol.PAIRWISE: PairwiseEntropy,
-    Protocol.MENTIONS: MentionEntropy,
-}
+from corefine.revision import Revision
+from corefine.selectors import Progress, Selector
 
 
 class Session:
@@ -63,14 +56,13 @@ class Session:
     ) -> None:
         self.document = document
         self.protocol = Protocol(protocol)
-        self.selector = selector or _DEFAULT_SELECTORS.get(self.protocol, Entropy)()
+        self.selector = selector or default_selector(self.protocol)
         self.budget = budget or Budget()
         self.cost = cost or CostModel()
         self.closing = Closing(closing)
         self.links = Links(infer_first=infer_first)
         self._given: dict[int, Entry] = {}  # everything ever said
         self._standing: dict[int, Entry] = {}  # of that, what is not withdrawn
-        self._asked: Counter[Span] = Counter()  # mentions of standing answers, and how often each was asked about
         self._done: list[Action] = []
         self._undone: list[Action] = []
         self._events: list[dict[str, Any]] = []
@@ -82,19 +74,28 @@ class Session:
     def next_question(self) -> Question | None:
         """The open question; None when the budget is used or nothing is left to ask. Asking again changes nothing."""
         if self._open is None and not self._spent():
-            self._open = self._corrected() or self._chosen()
+            progress = Progress(len(self.answers), self.budget.questions)
+            self._open = self._inquiry.choose(len(self._given) + 1, progress)
         return self._open
 
     def use(self, prediction: Prediction) -> None:
         """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew."""
         for span in prediction.spans:
             self._check_inside(span)
-        self.revision = self._revised(prediction)
-        self._scores = self.selector.scores(self.revision, np.arange(len(prediction)))
-        self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
-        for answered in self._answered():
-            self._mark_asked(answered, stands=True)
+        self._inquiry = Inquiry(
+            prediction,
+            self.links,
+            self._answered(),
+            protocol=self.protocol,
+            selector=self.selector,
+            closing=self.closing,
+        )
         self._open = None
+
+    @property
+    def revision(self) -> Revision:
+        """The prediction under the answers so far."""
+        return self._inquiry.revision
 
     # What is answered
 
@@ -144,21 +145,23 @@ class Session:
         self._take_back(number)
         self._did(Action(withdrawn=(number,)), {"event": "withdraw", "number": number})
 
-    def undo(self) -> None:
-        """Undo the last answer or withdrawal that is not undone yet."""
+    def undo(self) -> Action:
+        """Undo the last step that is not undone yet; returns it."""
         if not self._done:
             raise UnknownAnswerError("there is nothing to undo")
         self._apply(self._done[-1].reverse)
         self._undone.append(self._done.pop())
         self._events.append({"event": "undo"})
+        return self._undone[-1]
 
-    def redo(self) -> None:
-        """Do again what was undone last, unless something else was done since."""
+    def redo(self) -> Action:
+        """Do again what was undone last, unless something else was done since; returns it."""
         if not self._undone:
             raise UnknownAnswerError("there is nothing to redo")
         self._apply(self._undone[-1])
         self._done.append(self._undone.pop())
         self._events.append({"event": "redo"})
+        return self._done[-1]
 
     # What came of it
 
@@ -185,7 +188,7 @@ class Session:
     @property
     def open_mentions(self) -> int:
         """How many mentions could still be asked about, whatever the budget."""
-        return int(self._allowed().sum())
+        return int(self._inquiry.open_rows().sum())
 
     def relabelled(self) -> Document:
         """The document with the clusters that model and answers make together."""
@@ -240,91 +243,11 @@ class Session:
 
     # Within
 
-    @property
-    def _pairwise(self) -> bool:
-        return self.protocol is Protocol.PAIRWISE
-
     def _spent(self) -> bool:
         questions, seconds = self.budget.questions, self.budget.seconds
         return (questions is not None and len(self.answers) >= questions) or (
             seconds is not None and self.seconds >= seconds
         )
-
-    def _allowed(self) -> Mask:
-        """[N] mentions that may be asked about: not settled, not asked, and with a candidate to propose."""
-        revision = self.revision
-        if self.protocol is Protocol.MENTIONS:
-            spans, links = revision.prediction.spans, self.links
-            known = (links.entity_id(span) is not None or not links.is_mention(span) for span in spans)
-            return ~(self._asked_rows | np.fromiter(known, np.bool_, len(spans)))
-        if self._pairwise:
-            return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
-        return ~(self._asked_rows | revision.blocked.all(axis=1))
-
-    def _chosen(self) -> Question | None:
-        progress = Progress(len(self.answers), self.budget.questions)
-        row = self.selector.choose(self._scores, self._allowed(), self.revision, progress)
-        if row is None:
-            return None
-        if self.protocol is Protocol.MENTIONS:
-            return Question(
-                number=len(self._given) + 1,
-                mention=self.revision.nodes.spans[row],
-                antecedent=None,
-                protocol=self.protocol,
-                probability=float(mention_probability(self.revision, np.array([row]))[0]),
-                score=float(self._scores[row]),
-            )
-        column = self._proposed(row)
-        antecedent = self.revision.nodes.spans[self.revision.prediction.candidates[row, column]]
-        return Question(
-            number=len(self._given) + 1,
-            mention=self.revision.nodes.spans[row],
-            antecedent=None if self.protocol is Protocol.FOLLOW_UP else antecedent,
-            protocol=self.protocol,
-            probability=float(self.revision.rows[row, 1 + column]),
-            score=float(self._scores[row]),
-        )
-
-    def _proposed(self, row: int) -> int:
-        """The column of the antecedent to propose: the most probable, or of all pairs the most uncertain."""
-        values = (
-            pair_entropies(self.revision, np.array([row]))[0]
-            if self._pairwise
-            else np.where(self.revision.blocked[row], -1.0, self.revision.rows[row, 1:])
-        )
-        best = np.flatnonzero(values == values.max())
-        return int(best[self.revision.prediction.candidates[row, best].argmax()])  # ties to the nearest
-
-    def _corrections(self) -> dict[Span, Question]:
-        """Spans that people put in the place of a wrongly bounded mention, and the questions they were put into."""
-        return {
-            answered.answer.span: answered.question
-            for answered in self._answered()
-            if answered.answer.reply is Reply.BOUNDARIES
-            and answered.answer.span is not None
-            and answered.question.protocol is not Protocol.MENTIONS
-        }
-
-    def _corrected(self) -> Question | None:
-        """A question about a span whose boundaries were just set right, in place of the one it came from."""
-        for span, question in self._corrections().items():
-            if span in self._asked or not self.links.is_mention(span) or self._is_settled(span):
-                continue
-            proposed = question.antecedent
-            fits = proposed is not None and proposed < span and self.links.relation(proposed, span) is None
-            return Question(
-                number=len(self._given) + 1,
-                mention=span,
-                antecedent=proposed if fits else None,
-                protocol=question.protocol if fits else Protocol.FOLLOW_UP,
-            )
-        return None
-
-    def _is_settled(self, span: Span) -> bool:
-        """Whether answers already say which earlier mention, or that none, is of the span's entity."""
-        entity = self.links.entity_id(span)
-        return entity is not None and (self.links.first(entity) < span or self.links.floor(entity) == span)
 
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):
@@ -338,7 +261,7 @@ class Session:
             check_span(entry.answer, entry.question)
         elif not entry.assertions and not entry.mentions:
             raise AnswerError("this edit says nothing")
-        elif isinstance(self.revision, DirectRevision):
+        elif self.closing is not Closing.INCREMENTAL:
             raise AnswerError("an edit needs links that are closed over after each answer")
 
     def _check_standing(self, number: int) -> None:
@@ -377,15 +300,14 @@ class Session:
         number = entry.number
         mention = entry.question.mention if isinstance(entry, Answered) else None
         spans = spans_said(entry)
-        open_before = self._allowed()
+        open_before = self._inquiry.open_rows()
         pairs_before = self.links.known_pairs(spans)
         change = self.links.assert_all(number, entry.assertions)
         self._given[number] = self._standing[number] = entry
         if isinstance(entry, Answered):
-            self._asked[entry.question.mention] += 1
-            self._mark_asked(entry, stands=True)
+            self._inquiry.mark_asked(entry, stands=True)
         self._follow(change, mention)
-        closed = np.flatnonzero(open_before & ~self._allowed())
+        closed = np.flatnonzero(open_before & ~self._inquiry.open_rows())
         settled = (self.revision.nodes.spans[row] for row in closed)
         return Outcome(
             number,
@@ -398,45 +320,12 @@ class Session:
         change = self.links.withdraw(number)
         del self._standing[number]
         if isinstance(entry, Answered):
-            self._asked -= Counter([entry.question.mention])
-            self._mark_asked(entry, stands=False)
+            self._inquiry.mark_asked(entry, stands=False)
         self._follow(change, entry.question.mention if isinstance(entry, Answered) else None)
 
-    def _revised(self, prediction: Prediction) -> Revision:
-        """The prediction under the standing answers and all, or nothing, that follows from them."""
-        if self.closing is Closing.INCREMENTAL:
-            return Revision(prediction, self.links)
-        revision = DirectRevision(prediction)
-        for mention in self._asked:
-            revision.revise_alone(mention, self._said(mention))
-        return revision
-
-    def _said(self, mention: Span) -> list[Assertion]:
-        """What standing answers to questions about a mention assert."""
-        about = (answered for answered in self._answered() if answered.question.mention == mention)
-        return [assertion for answered in about for assertion in answered.assertions]
-
     def _follow(self, change: Change, mention: Span | None) -> None:
-        """Bring rows, clusters and scores up to date with the links, after an answer about this mention."""
-        if isinstance(self.revision, DirectRevision) and mention is not None:
-            rows = self.revision.revise_alone(mention, self._said(mention))
-        else:
-            rows = self.revision.update(change)
-        self._scores[rows] = self.selector.scores(self.revision, rows)
+        self._inquiry.follow(change, mention)
         self._open = None
-
-    def _mark_asked(self, answered: Answered, *, stands: bool) -> None:
-        """Note on the rows what was asked: a mention is asked about once, a pair that nobody could tell likewise."""
-        question = answered.question
-        row = self.revision.nodes.row(question.mention)
-        if row is None:
-            return
-        self._asked_rows[row] = self._asked[question.mention] > 0
-        if answered.answer.reply is Reply.UNSURE and question.antecedent is not None:
-            column = self.revision.column(row, question.antecedent)
-            if column is not None:
-                self.revision.passed[row, column] = stands
-                self._scores[[row]] = self.selector.scores(self.revision, np.array([row]))
 
     def _apply(self, action: Action) -> None:
         for number in action.withdrawn:
