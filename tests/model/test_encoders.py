@@ -11,12 +11,13 @@ import torch
 
 from corefine.document import Document
 from corefine.errors import ConfigError, WeightsError
-from corefine.model.config import EncoderConfig
+from corefine.model.config import EncoderConfig, HeadConfig
 from corefine.model.encoders import make_encoder
 from corefine.model.encoders import minilm as minilm_module
-from corefine.model.encoders.adapter import merge_adapter
+from corefine.model.encoders.adapter import extract_adapter, merge_adapter
 from corefine.model.encoders.bilstm import BiLSTMEncoder, read_vectors
 from corefine.model.encoders.transformer import TransformerEncoder, _takes
+from corefine.model.tuning import TuningConfig, tune
 
 transformers = pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -247,3 +248,38 @@ def test_bad_word_vectors_are_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError, match=r"vectors\.txt"):
         read_vectors(path, 2)
+
+
+def test_an_extracted_adapter_brings_the_change_back(folder: Path, tmp_path: Path) -> None:
+    before, after = (TransformerEncoder(config_of(folder)) for _ in range(2))
+    torch.manual_seed(0)
+    name = "encoder.layer.1.output.dense.weight"
+    with torch.no_grad():
+        after.network.get_parameter(name).add_(torch.randn(16, 3) @ torch.randn(3, 32))
+        after.network.encoder.layer[1].output.dense.bias.add_(1.0)
+    changes = extract_adapter(before.network, after.network, rank=3)
+    assert changes.keys() == {f"{name}.up", f"{name}.down", "encoder.layer.1.output.dense.bias"}
+    path = tmp_path / "adapter.safetensors"
+    safetensors.save_file(changes, path)
+    merged = TransformerEncoder(config_of(folder, adapter=str(path)))
+    for key, value in after.network.named_parameters():
+        torch.testing.assert_close(merged.network.get_parameter(key), value, atol=2e-2, rtol=1e-2)
+    poorer = extract_adapter(before.network, after.network, rank=1)
+    assert poorer[f"{name}.up"].shape == (16, 1)
+    assert extract_adapter(before.network, before.network, rank=3) == {}
+
+
+def test_tuning_moves_only_the_layers_it_should_and_learns(folder: Path) -> None:
+    head = HeadConfig(hidden=8, pair_width=4, feature_width=3, max_span_width=3, candidates=5)
+    documents = [Document.from_sentences(f"{n}", SENTENCES, [[(0, 0), (7, 7)], [(2, 5)]]) for n in range(2)]
+    settings = TuningConfig(
+        epochs=6, rate=1e-2, encoder_rate=1e-3, encoder=config_of(folder, fine_tune=True, tuned_layers=1), head=head
+    )
+    encoder = TransformerEncoder(settings.encoder)
+    before = {name: value.clone() for name, value in encoder.network.state_dict().items()}
+    events = list(tune(encoder, {"one": documents[:1], "two": documents[1:]}, settings))
+    assert [event.done for event in events] == list(range(1, 13))
+    assert sum(event.loss for event in events[-2:]) < sum(event.loss for event in events[:2])
+    moved = {name for name, value in encoder.network.state_dict().items() if not torch.equal(value, before[name])}
+    assert moved
+    assert all(name.startswith("encoder.layer.1.") for name in moved)

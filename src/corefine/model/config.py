@@ -49,7 +49,7 @@ class EncoderConfig(Config):
 
     kind: str = "minilm"  # minilm | transformer | bilstm
     path: str | None = None  # transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder
-    adapter: str | None = None  # safetensors file with low-rank changes to the weights, merged when loaded
+    adapter: str | None = None  # low-rank changes to the weights, merged when loaded: a shipped name or a file
     fine_tune: bool = False  # whether training moves the encoder; its states are then never cached
     tuned_layers: int = 0  # transformer: how many layers, from the last, fine-tuning moves; 0: all, embeddings too
     precision: str = "float32"  # float32 | bfloat16: of the transformer's matrix products

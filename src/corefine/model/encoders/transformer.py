@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
 from corefine.model.config import EncoderConfig
-from corefine.model.encoders.adapter import merge_adapter
+from corefine.model.encoders.adapter import find_adapter, merge_adapter
 
 BATCH = 8
 """Windows in one forward pass: more are no faster on a processor and need more memory."""
@@ -35,7 +35,7 @@ class TransformerEncoder(nn.Module):
         self.name = config.path or config.kind
         self.tokenizer, self.network = _load(self.source)
         if config.adapter is not None:
-            merge_adapter(self.network, Path(config.adapter))
+            merge_adapter(self.network, find_adapter(config.adapter))
         self.width = int(self.network.config.hidden_size)
         depth = int(self.network.config.num_hidden_layers)
         if any(not -depth - 1 <= layer <= depth for layer in config.layers):
