@@ -9,6 +9,7 @@ After an answer only the parts it touches are decoded again; `Decoder.update` wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -99,14 +100,12 @@ class Decoder:
 
     def _label(self, cluster: list[int]) -> list[int]:
         """Give a cluster the label that most of it has, if that is one of its nodes; return the nodes relabelled."""
-        nodes = np.array(cluster, dtype=np.int64)
-        before = self.labels[nodes]
-        values, counts = np.unique(before, return_counts=True)
-        inside = np.isin(values, nodes)
-        label = values[inside][counts[inside].argmax()] if inside.any() else nodes.min()
-        self.labels[nodes] = label
-        relabelled: list[int] = nodes[before != label].tolist()
-        return relabelled
+        before = self.labels[cluster].tolist()
+        inside = set(cluster)
+        counts = Counter(label for label in before if label in inside)
+        label = min(counts, key=lambda label: (-counts[label], label)) if counts else min(cluster)
+        self.labels[cluster] = label
+        return [node for node, known in zip(cluster, before, strict=True) if known != label]
 
     def _parts(self, seeds: set[int]) -> Iterator[list[int]]:
         """Connected parts around the seeds: what could be one cluster if nothing forbade it."""

@@ -11,7 +11,9 @@ import typer
 
 from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
+from corefine.cli.plot import plot as plot_command
 from corefine.cli.predict import predict as predict_command
+from corefine.cli.reproduce import reproduce as reproduce_command
 from corefine.cli.score import score as score_command
 from corefine.cli.simulate import simulate as simulate_command
 from corefine.cli.train import train as train_command
@@ -37,6 +39,8 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 app.command("demo")(demo_command)
 app.command("predict")(predict_command)
+app.command("plot")(plot_command)
+app.command("reproduce")(reproduce_command)
 app.command("score")(score_command)
 app.command("simulate")(simulate_command)
 app.command("train")(train_command)

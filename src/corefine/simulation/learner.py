@@ -32,14 +32,21 @@ class Learner(Protocol):
         ...
 
 
-class RulesLearner:
-    """Learns nothing: the predictor by rules, whatever the lessons. For tests, and to see the loop at work."""
+class Rules:
+    """The predictor by rules, as an object."""
 
-    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> RulesLearner:
-        return self
+    def predict(self, document: Document) -> Prediction:
+        return rules.predict(document)
+
+
+class RulesLearner:
+    """Learns nothing: the rules, whatever the lessons. For tests, and to see the loop at work."""
+
+    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
+        return Rules()
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
-        return [rules.predict(document) for document in documents]
+        return [predictor.predict(document) for document in documents]
 
     def finished(self, round: int) -> None:
         return

@@ -82,7 +82,7 @@ def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:
     A later mention of an entity has its must-links to learn from, so that only first mentions need these.
     """
     links = session.links
-    pairs = set()
+    pairs: set[tuple[Span, Span]] = set()
     for cluster in links.entities():
         first = cluster[0]
         entity = links.entity_id(first)

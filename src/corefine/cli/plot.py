@@ -1,0 +1,24 @@
+"""`corefine plot`: figures and report from rows that are there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def plot(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, or rows of a reproduction.", metavar="RUNS...")],
+    out: Annotated[Path, typer.Option(help="Folder for figures and report.")] = Path("report"),
+    closure_times: Annotated[
+        bool, typer.Option(help="Whether to time the closures on this machine for their figure (a minute).")
+    ] = True,
+) -> None:
+    """Draw figures (PNG, SVG, PDF), tables and one self-contained HTML page from the rows of runs."""
+    from corefine.simulation.figures import need_plot
+    from corefine.simulation.report import write_report
+    from corefine.simulation.summary import load_records
+
+    need_plot()
+    typer.echo(write_report(load_records(runs), out, closure_times=closure_times))

@@ -1,0 +1,265 @@
+"""Figures from records, as a paper would print them: readable in black and white, and without a magnifying glass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corefine.errors import MissingExtraError
+from corefine.simulation import paper
+from corefine.simulation.summary import TENTHS, Point, Record, points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a kind of run is drawn: told apart by marker and dashes, not only by its shade."""
+
+    label: str
+    marker: str
+    dashes: str | tuple[int, tuple[int, ...]]
+    shade: str
+
+
+STYLES = {
+    "discrete": Style("discrete, entropy", "o", "-", "#1b3a6b"),
+    "pairwise": Style("pairwise, entropy", "s", "--", "#b3331d"),
+    "random": Style("discrete, random", "^", ":", "#4d4d4d"),
+    "committee": Style("discrete, committee", "D", "-.", "#2e7d32"),
+    "lcc-mcu": Style("discrete, LCC/MCU", "v", (0, (5, 1, 1, 1, 1, 1)), "#7b4aa0"),
+    "full": Style("fully labelled, random", "P", (0, (1, 3)), "#8c6d1f"),
+    "follow-up": Style("follow-up alone", "X", "--", "#777777"),
+}
+SPARE = "<>ph*1234"
+
+SETTINGS: dict[Any, Any] = {
+    "font.size": 13,
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "legend.fontsize": 11,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "svg.hashsalt": "corefine",  # so that the same rows give the same file
+    "svg.fonttype": "none",
+    "savefig.bbox": "tight",
+}
+
+
+def need_plot() -> None:
+    """Raise unless the extra "plot" is installed."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot")
+
+
+def style_of(kind: str) -> Style:
+    if kind in STYLES:
+        return STYLES[kind]
+    place = sum(map(ord, kind))
+    return Style(kind, SPARE[place % len(SPARE)], "-", "#555555")
+
+
+def draw_all(records: Sequence[Record], folder: Path, closure: dict[str, list[tuple[int, float]]] | None) -> list[str]:
+    """Draw every figure the records have something for; returns their names in the order of the report."""
+    need_plot()
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    with mpl.rc_context(SETTINGS):
+        figures: list[tuple[str, Callable[[], Figure | None]]] = [
+            ("f1", lambda: curves(records, "conll_f1", "CoNLL F1")),
+            ("mention_f1", lambda: curves(records, "mention_f1", "mention F1")),
+            ("pronoun_f1", lambda: curves(records, "pronoun_f1", "F1, clusters with a pronoun")),
+            ("delta_f1", lambda: curves(records, "delta_f1", "delta F1 on annotated documents", zero=True)),
+            ("rounds", lambda: over_rounds(records)),
+            ("yes_share", lambda: yes_shares(records)),
+            ("paper", lambda: beside_paper(records)),
+            ("closure", lambda: closure_times(closure) if closure else None),
+        ]
+        drawn = []
+        for name, draw in figures:
+            figure = draw()
+            if figure is not None:
+                save(figure, folder, name)
+                drawn.append(name)
+        return drawn
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """As PNG, SVG and PDF, the same bytes for the same figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind in FORMATS:
+        dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
+        figure.savefig(folder / f"{name}.{kind}", format=kind, dpi=160, metadata=dates)
+    from matplotlib import pyplot as plt
+
+    plt.close(figure)
+
+
+def _axes(title: str = "", *, size: tuple[float, float] = (7.2, 4.6)) -> tuple[Figure, Axes]:
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=size)
+    axes.set_title(title)
+    return figure, axes
+
+
+def _line(axes: Axes, kind: str, x: Sequence[float], y: Sequence[float], spread: Sequence[float] | None = None) -> None:
+    style = style_of(kind)
+    drawn: dict[str, Any] = {
+        "label": style.label,
+        "marker": style.marker,
+        "linestyle": style.dashes,
+        "color": style.shade,
+    }
+    if spread is not None and any(spread):
+        axes.errorbar(x, y, yerr=spread, capsize=3, **drawn)
+    else:
+        axes.plot(x, y, **drawn)
+
+
+def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
+    """The points of each kind that has a curve, by time; budget 0 begins the curves of all."""
+    shown = [record for record in records if record.group in ("main", "selectors")]
+    found = points(shown)
+    zero = [point for point in found if point.kind == "none"]
+    curves: dict[str, list[Point]] = {}
+    for point in found:
+        if point.kind != "none":
+            curves.setdefault(point.kind, []).append(point)
+    order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
+    return {kind: sorted([*zero, *curves[kind]], key=lambda point: point.mean("minutes")) for kind in order}
+
+
+def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = False) -> Figure | None:
+    """A measure against minutes a document, total hours on the axis above."""
+    of_kind = main_points(records)
+    if not of_kind:
+        return None
+    figure, axes = _axes()
+    for kind, found in of_kind.items():
+        kept = [point for point in found if not (zero and point.kind == "none")]
+        _line(
+            axes,
+            kind,
+            [point.mean("minutes") for point in kept],
+            [point.mean(measure) for point in kept],
+            [point.spread(measure) for point in kept],
+        )
+    axes.set_xlabel("annotation, minutes a document")
+    axes.set_ylabel(label)
+    if zero:
+        axes.axhline(0.0, color="black", linewidth=0.8)
+    documents = max(record.annotated for record in records)
+    above = axes.secondary_xaxis("top", functions=(_times(documents / 60), _times(60 / max(1, documents))))
+    above.set_xlabel("total hours")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _times(factor: float) -> Callable[[Any], Any]:
+    return lambda value: value * factor
+
+
+def over_rounds(records: Sequence[Record]) -> Figure | None:
+    """F1 of the model of each round against the hours spent until then, of the first seed's main runs."""
+    shown = [record for record in records if record.group == "main" and record.seed == 0 and record.kind in STYLES]
+    if not shown:
+        return None
+    budget = max(record.budget for record in shown)
+    figure, axes = _axes(f"round by round, {budget:g} questions per 1,000 tokens, seed 0")
+    for record in shown:
+        if record.budget == budget:
+            rows = record.rounds
+            values = [(row["scores"].get("test") or row["scores"]["dev"])["conll_f1"] for row in rows]
+            _line(axes, record.kind, [row["hours"] for row in rows], values)
+    axes.set_xlabel("total hours")
+    axes.set_ylabel("CoNLL F1")
+    axes.legend(frameon=False)
+    return figure
+
+
+def yes_shares(records: Sequence[Record]) -> Figure | None:
+    """The share of initial questions answered yes, over the course of a document's questions."""
+    shown = [record for record in records if record.group in ("main", "selectors") and any(record.questions["initial"])]
+    if not shown:
+        return None
+    figure, axes = _axes()
+    for kind in dict.fromkeys(record.kind for record in shown):
+        of_kind = [record for record in shown if record.kind == kind]
+        initial = [sum(record.questions["initial"][tenth] for record in of_kind) for tenth in range(TENTHS)]
+        yes = [sum(record.questions["yes"][tenth] for record in of_kind) for tenth in range(TENTHS)]
+        share = [100 * y / n if n else float("nan") for y, n in zip(yes, initial, strict=True)]
+        _line(axes, kind, [10 * tenth + 5 for tenth in range(TENTHS)], share)
+    axes.set_xlabel("percent of a document's questions asked")
+    axes.set_ylabel("answered yes, percent")
+    axes.set_ylim(0, 100)
+    axes.legend(frameon=False)
+    return figure
+
+
+def beside_paper(records: Sequence[Record]) -> Figure | None:
+    """Gain in F1 against minutes per 1,000 tokens: ours and the paper's, which are of other corpora and models."""
+    of_kind = {kind: found for kind, found in main_points(records).items() if kind in ("discrete", "pairwise")}
+    if len(of_kind) < 2:
+        return None
+    figure, axes = _axes()
+    tokens = _tokens_per_document(records)
+    for kind, found in of_kind.items():
+        start = found[0].mean("conll_f1")
+        minutes = [1000 * point.mean("minutes") / tokens for point in found]
+        _line(axes, kind, minutes, [point.mean("conll_f1") - start for point in found])
+        published = paper.DISCRETE if kind == "discrete" else paper.PAIRWISE
+        axes.plot(
+            [paper.minutes_per_1000_tokens(run) for run in published],
+            [run.f1 - published[0].f1 for run in published],
+            marker=style_of(kind).marker,
+            markerfacecolor="white",
+            linestyle=style_of(kind).dashes,
+            color="#999999",
+            label=f"the paper's {kind}",
+        )
+    axes.set_xlabel("annotation, minutes per 1,000 tokens")
+    axes.set_ylabel("gain in CoNLL F1")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _tokens_per_document(records: Sequence[Record]) -> float:
+    asked = [row["asked"] for record in records for row in record.rounds if row["asked"] and row["asked"]["documents"]]
+    tokens, documents = (sum(int(each[name]) for each in asked) for name in ("tokens", "documents"))
+    return tokens / max(1, documents)
+
+
+def closure_times(times: dict[str, list[tuple[int, float]]]) -> Figure:
+    """Milliseconds to take one more link, by how many there are; the paper's at 1,600 beside them."""
+    figure, axes = _axes()
+    styles = {
+        "ours": ("o", "-", "#1b3a6b"),
+        "Algorithm 1": ("s", "--", "#b3331d"),
+        "from scratch": ("^", ":", "#4d4d4d"),
+    }
+    for name, found in times.items():
+        marker, dashes, shade = styles[name]
+        axes.plot(*zip(*found, strict=True), marker=marker, linestyle=dashes, color=shade, label=name)
+    for name, milliseconds in paper.CLOSURE_MILLISECONDS.items():
+        axes.plot([paper.CLOSURE_LINKS], [milliseconds], marker="*", color="black", linestyle="none", markersize=11)
+        axes.annotate(f"the paper's, {name}", (paper.CLOSURE_LINKS, milliseconds), ha="right", va="bottom", fontsize=10)
+    axes.set_yscale("log")
+    axes.set_xlabel("links")
+    axes.set_ylabel("milliseconds for one more link")
+    axes.legend(frameon=False)
+    return figure

@@ -1,0 +1,214 @@
+"""Ray: the cells of a grid, the members of a committee and large pools of predictions as tasks of a cluster.
+
+Only what asks for Ray imports this module. A task takes all it needs as arguments and returns all it made as bytes,
+so that machines share no folder; it depends on nothing but its arguments, so that a task Ray runs again, because its
+machine was lost, gives the same bytes. What counts is written here, by the process that asked, once for each task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corefine.data import Corpus
+from corefine.document import Document
+from corefine.errors import CorefineError, InputError, MissingExtraError
+from corefine.prediction import Prediction
+from corefine.simulation.cells import Cell
+from corefine.simulation.grid import CELLS, CellDone, CellFailed, Result, row_path, run_cell
+from corefine.simulation.runs import cache_folder
+from corefine.writing import write_atomically
+
+if TYPE_CHECKING:
+    from corefine.model.network import Model
+    from corefine.model.resolver import Predictor
+    from corefine.simulation.workers import MemberJob, Trained
+
+LOCAL = "local"
+RETRIES = 5
+"""How often Ray runs a task again whose machine or process was lost."""
+
+CHUNK = 16
+"""Documents that one task predicts."""
+
+ANSWER_SECONDS = 10
+"""How long a cluster may take to answer before we say that it does not."""
+
+Files = dict[str, bytes]
+
+
+def connect(address: str) -> None:
+    """Start a cluster on this machine ("local"), or join the one at an address."""
+    if find_spec("ray") is None:
+        raise MissingExtraError("ray", "ray")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    import ray
+
+    if ray.is_initialized():
+        return
+    if address == LOCAL:
+        ray.init(logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False)
+        return
+    _check_answers(address)
+    try:
+        ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        raise InputError(f"no Ray cluster answers at {address}: {error}") from error
+
+
+def _check_answers(address: str) -> None:
+    """Raise unless something listens there; Ray itself would try for minutes."""
+    import socket
+
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise InputError(f"{address!r} is no address of a Ray cluster: give HOST:PORT, ray://HOST:PORT, or 'local'")
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+    except OSError as error:
+        raise InputError(f"no Ray cluster answers at {address}: {error}; start one with `ray start --head`") from error
+
+
+def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterator[Result]:
+    """As `grid.run_grid`: what is finished is kept, the rest runs wherever the cluster has a core."""
+    import ray
+
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_cell_task)
+    shared = ray.put(corpus)
+    waiting: dict[Any, Cell] = {}
+    for cell in cells:
+        if row_path(out, cell).is_file():
+            yield CellDone(cell, row_path(out, cell), ran=False)
+        else:
+            waiting[task.remote(cell, shared)] = cell
+    while waiting:
+        done, _ = ray.wait(list(waiting), num_returns=1)
+        cell = waiting.pop(done[0])
+        try:
+            files = ray.get(done[0])
+        except ray.exceptions.RayTaskError as error:
+            yield CellFailed(cell, str(error.cause) if isinstance(error.cause, CorefineError) else str(error))
+        except ray.exceptions.RayError as error:
+            yield CellFailed(cell, f"Ray lost it {RETRIES + 1} times ({type(error).__name__}); run the grid again")
+        else:
+            record = files.pop(row_path(Path(), cell).as_posix())
+            unpack(files, out)
+            unpack({row_path(Path(), cell).as_posix(): record}, out)  # last: it is what makes the cell count
+            yield CellDone(cell, row_path(out, cell))
+
+
+def _cell_task(cell: Cell, corpus: Corpus) -> Files:
+    """Run a cell on whatever machine this is; its rows and its record as bytes."""
+    with tempfile.TemporaryDirectory(prefix="corefine-") as place:
+        out = Path(place)
+        run_cell(cell, out, corpus)
+        checkpoints = out / CELLS / cell.name / "checkpoints"
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        shutil.rmtree(out / "first", ignore_errors=True)
+        return pack(out)
+
+
+class RayWorkers:
+    """Trains the members of a committee, and predicts large pools, as tasks."""
+
+    def train(self, jobs: Sequence[MemberJob], lender: Model | None) -> None:
+        """Each job as a task; what it made is put in its folder here."""
+        import ray
+
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_train_task)
+        running = [
+            task.remote(
+                replace(job, folder=Path(), warm=None, cache=None), None if job.warm is None else pack(job.warm)
+            )
+            for job in jobs
+        ]
+        for job, files in zip(jobs, ray.get(running), strict=True):
+            done = {name: content for name, content in files.items() if name == "done"}
+            unpack({name: content for name, content in files.items() if name != "done"}, job.folder)
+            unpack(done, job.folder)
+
+    def predict(self, trained: Trained, documents: Sequence[Document]) -> list[Prediction]:
+        """Chunks of documents as tasks, in their order; a handful is predicted here."""
+        import ray
+
+        if len(documents) <= CHUNK:
+            from corefine.simulation.workers import Here
+
+            return Here().predict(trained, documents)
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_predict_task)
+        members = ray.put([pack(folder) for folder in trained.folders])
+        chunks = [documents[at : at + CHUNK] for at in range(0, len(documents), CHUNK)]
+        found = ray.get([task.remote(members, tuple(chunk), trained.threads) for chunk in chunks])
+        return [prediction for chunk in found for prediction in chunk]
+
+
+def _train_task(job: MemberJob, warm: Files | None) -> Files:
+    from corefine.simulation.workers import train_member
+
+    with tempfile.TemporaryDirectory(prefix="corefine-") as place:
+        folder, start = Path(place) / "member", Path(place) / "warm"
+        if warm is not None:
+            unpack(warm, start)
+        train_member(
+            replace(job, folder=folder, warm=None if warm is None else start, cache=cache_folder()),
+        )
+        return pack(folder)
+
+
+def _predict_task(members: list[Files], documents: tuple[Document, ...], threads: int) -> list[Prediction]:
+    from corefine.model.threads import use_threads
+
+    use_threads(threads)
+    digests = tuple(_digest(files) for files in members)
+    _WAITING.update(zip(digests, members, strict=True))
+    predictor = _predictor(digests)
+    return [predictor.predict(document) for document in documents]
+
+
+_WAITING: dict[str, Files] = {}
+
+
+@lru_cache(maxsize=2)
+def _predictor(digests: tuple[str, ...]) -> Predictor:
+    """The model of these members, loaded once for all chunks that this process predicts."""
+    from corefine.model.checkpoint import load_model
+    from corefine.model.committee import Committee
+
+    models: list[Model] = []
+    for digest in digests:
+        with tempfile.TemporaryDirectory(prefix="corefine-") as place:
+            unpack(_WAITING[digest], Path(place))
+            lender = models[0] if models and models[0].frozen else None
+            models.append(load_model(Path(place), share=lender, cache=cache_folder()))
+    return models[0] if len(models) == 1 else Committee(models)
+
+
+def pack(folder: Path) -> Files:
+    """The files of a folder by their paths in it."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def unpack(files: Files, folder: Path) -> None:
+    """Put files in a folder, each whole or not at all."""
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+
+
+def _digest(files: Files) -> str:
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest()
