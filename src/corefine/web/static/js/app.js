@@ -41,7 +41,7 @@ export class App {
     this.outbox = new Outbox(me.person.id, (state, problem) => this.waiting.forEach((hear) => hear(state, problem)));
     this.tabs = new Tabs(this);
     layer(this.bindings());
-    for (const notice of me.notices) this.note(notice, { kind: "warn", stays: true });
+    if (me.notices.length) this.note(`${me.notices[0]}${me.notices.length > 1 ? ` And ${me.notices.length - 1} more: see Documents.` : ""}`, { kind: "warn" });
     window.addEventListener("hashchange", () => this.show());
     this.poll();
     const taken = await this.outbox.recover();
@@ -97,7 +97,7 @@ export class App {
     const note = h("div", { class: `note ${kind}` }, h("p", {}, text), button("Close", { class: "quiet small", run: () => note.remove() }));
     this.notes.append(note);
     while (this.notes.children.length > 4) this.notes.firstChild.remove();
-    if (!stays) setTimeout(() => note.remove(), 5000);
+    if (!stays) setTimeout(() => note.remove(), kind === "warn" ? 10_000 : 5000);
   }
 
   async poll() {

@@ -1,0 +1,101 @@
+/** How the project stands: what was done, how the model learns, and the training in the background. */
+
+import { get, post } from "../api.js";
+import { button, h, quoted, replace } from "../dom.js";
+import { duration, fixed, percent, when } from "../format.js";
+import { curve } from "./chart.js";
+import { figures, table } from "./tables.js";
+
+const REFRESH = 5000;
+const STATES = {
+  idle: ["idle", ""],
+  predicting: ["reading the documents", "warn"],
+  training: ["training", "good"],
+  failed: ["failed", "bad"],
+  stopped: ["stopped", "bad"],
+};
+
+export async function show(body, app, page) {
+  const summary = h("div", { class: "stack" });
+  const training = h("section", { class: "panel-box stack", "aria-label": "Training" });
+  replace(body, h("h1", {}, app.me.project), summary, training);
+
+  async function refresh() {
+    const dashboard = await get("/dashboard");
+    if (page.closed) return;
+    replace(summary, overview(dashboard), learning(dashboard.curve), people(dashboard.people));
+    train(training, dashboard.training, refresh);
+  }
+
+  await refresh();
+  const timer = setInterval(() => (page.closed ? clearInterval(timer) : document.hidden || refresh().catch(() => {})), REFRESH);
+}
+
+const overview = ({ documents, documents_done: done, answers, hours, questions_per_hour: rate }) =>
+  figures([
+    ["Documents done", `${done} of ${documents}`],
+    ["Answers", answers.toLocaleString("en")],
+    ["Hours spent", fixed(hours)],
+    ["Questions a person an hour", fixed(rate, 0)],
+  ]);
+
+/** Held-out F1 where there is gold; otherwise how many of its proposals people accepted. */
+function learning(points) {
+  const gold = points.some(({ f1 }) => f1 !== null);
+  const value = gold ? ({ f1 }) => f1 : ({ accepted }) => accepted && 100 * accepted;
+  const known = points.filter((point) => value(point) !== null && value(point) !== undefined);
+  const label = gold ? "CoNLL F1 on held-out documents" : "Proposals accepted, percent";
+  const chart = known.length > 1 ? curve({ label, across: "answers", points: known.map((point) => ({ x: point.answers, y: value(point), name: `version ${point.version}` })) }) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model.");
+  return h(
+    "section",
+    { class: "panel-box stack", "aria-label": "Learning curve" },
+    h("h2", {}, "Learning curve"),
+    chart,
+    table(
+      "Versions of the model",
+      [
+        ["Version", ({ version, name }) => `${version} (${name})`],
+        ["Answers", ({ answers }) => answers.toLocaleString("en"), true],
+        ["Held-out F1", ({ f1 }) => fixed(f1), true],
+        ["Proposals accepted", ({ accepted, asked }) => (accepted === null ? "–" : `${percent(accepted)} of ${asked}`), true],
+        ["Made", ({ at }) => when(at)],
+      ],
+      points,
+    ),
+  );
+}
+
+const people = (rows) =>
+  h(
+    "section",
+    { class: "panel-box stack", "aria-label": "People" },
+    h("h2", {}, "People"),
+    table(
+      "What each person did",
+      [
+        ["Name", ({ name }) => quoted(name)],
+        ["Answers", ({ answers }) => answers.toLocaleString("en"), true],
+        ["Time", ({ seconds }) => duration(seconds), true],
+        ["Questions an hour", ({ questions_per_hour: rate }) => fixed(rate, 0), true],
+        ["Documents done", ({ documents_done: done }) => String(done), true],
+      ],
+      rows,
+    ),
+  );
+
+function train(element, status, refresh) {
+  const [words, kind] = STATES[status.state];
+  const every = status.retrain_every ? `trains by itself after ${status.retrain_every} answers` : "trains only on demand";
+  const share = status.share_done === null ? "" : ` ${percent(status.share_done)}`;
+  const now = async () => {
+    await post("/training");
+    await refresh();
+  };
+  replace(
+    element,
+    h("div", { class: "row spread" }, h("h2", {}, "Training"), h("span", { class: `tag ${kind}` }, `${words}${share}`)),
+    h("p", { class: "soft" }, `Version ${status.version}; ${status.answers_since} answers since. It ${every}.`),
+    status.message ? h("p", { class: "said bad wrap", role: "alert" }, status.message) : null,
+    h("div", {}, button("Train now", { run: now, disabled: status.state === "training" })),
+  );
+}

@@ -1,0 +1,68 @@
+/** The project's settings, sent whole. */
+
+import { get, put } from "../api.js";
+import { h, replace } from "../dom.js";
+
+const MODES = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
+const FIELDS = [
+  ["mode", "Mode", "What is asked. It changes for documents from the next question on.", MODES],
+  ["selector", "Selector", "How the next question is chosen: entropy, random, …", "text"],
+  ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
+  ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
+  ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
+  ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
+  ["overlap_people", "People for each of those", "", "whole"],
+  ["retrain_every", "Train after so many answers", "0: only on demand.", "whole"],
+  ["lease_minutes", "Minutes a document is kept for a person", "After that without an answer, somebody else may take it.", "number"],
+  ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
+];
+
+export async function show(body) {
+  const settings = await get("/settings");
+  const inputs = new Map();
+  const state = h("p", { class: "help", role: "status" });
+  const save = async (event) => {
+    event.preventDefault();
+    const sent = { ...settings };
+    for (const [name, , , kind] of FIELDS) sent[name] = value(inputs.get(name), kind);
+    try {
+      Object.assign(settings, await put("/settings", sent));
+      state.textContent = "Saved";
+      state.className = "help";
+    } catch (problem) {
+      state.textContent = problem.message;
+      state.className = "said bad wrap";
+    }
+  };
+  const form = h("form", { class: "settings", on: { submit: save, input: () => (state.textContent = "Not saved yet") } });
+  for (const [name, label, help, kind] of FIELDS) {
+    const input = field(name, kind, settings[name]);
+    inputs.set(name, input);
+    const note = help ? h("span", { class: "help", id: `help-${name}` }, help) : null;
+    if (note) input.setAttribute("aria-describedby", note.id);
+    form.append(h("label", { class: kind === "check" ? "field check-field" : "field" }, h("span", {}, label), input, note));
+  }
+  form.append(h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), state));
+  replace(body, h("h1", {}, "Settings"), form);
+}
+
+function field(name, kind, given) {
+  if (kind === "check") {
+    const box = h("input", { type: "checkbox", name });
+    box.checked = given;
+    return box;
+  }
+  if (typeof kind === "object") {
+    const select = h("select", { name }, ...Object.entries(kind).map(([key, label]) => h("option", { value: key }, label)));
+    select.value = given;
+    return select;
+  }
+  const numeric = kind !== "text";
+  return h("input", { name, type: numeric ? "number" : "text", step: kind === "whole" ? "1" : "any", min: numeric ? "0" : null, value: given ?? "" });
+}
+
+function value(input, kind) {
+  if (kind === "check") return input.checked;
+  if (kind === "number" || kind === "whole") return input.value === "" ? null : Number(input.value);
+  return input.value;
+}

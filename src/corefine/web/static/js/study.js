@@ -1,0 +1,1 @@
+export function mount(main) { main.append("study"); return { close() {} }; }

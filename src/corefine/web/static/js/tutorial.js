@@ -1,0 +1,119 @@
+/** Three steps on a bundled story. The answers are checked, and nothing is stored. */
+
+import { get, post } from "./api.js";
+import { Asker } from "./asker.js";
+import { bindings } from "./asker-keys.js";
+import { h, replace } from "./dom.js";
+import { Reader } from "./reader.js";
+
+export function mount(main, app) {
+  return new TutorialPage(main, app);
+}
+
+class TutorialPage {
+  constructor(main, app) {
+    this.app = app;
+    this.at = 0;
+    this.done = false;
+    this.closed = false;
+    this.reader = new Reader();
+    this.asker = new Asker(app, this.reader, {
+      submit: (answer) => this.check(answer),
+      known: async () => this.known,
+      other: { proceed: () => this.proceed() },
+    });
+    this.panel = this.asker.panel;
+    this.panel.element.classList.add("tutorial");
+    for (const element of [this.panel.undo, this.panel.redo, this.panel.finish]) element.hidden = true;
+    this.instruction = h("p", { class: "instruction", role: "status" });
+    this.panel.element.querySelector(".extra").prepend(this.instruction);
+    main.append(h("div", { class: "annotate" }, this.reader.element, this.panel.element));
+    const more = () => !this.panel.sets.proceed.hidden;
+    this.keys = [...bindings(this.asker), { keys: ["Enter", "Space"], label: "Go on", group: "Tutorial", when: more, run: () => this.proceed() }];
+    this.open();
+  }
+
+  async open() {
+    this.tutorial = await get("/tutorial");
+    if (this.closed) return;
+    const { document: doc, steps } = this.tutorial;
+    this.known = known(steps, doc);
+    this.reader.open(doc);
+    this.reader.view.markAll("candidate", this.known.mentions);
+    this.show();
+  }
+
+  show() {
+    const { steps } = this.tutorial;
+    this.panel.count.textContent = `Tutorial, step ${this.at + 1} of ${steps.length}`;
+    this.panel.rest.textContent = "Nothing is stored";
+    this.panel.progress.value = this.at / steps.length;
+    this.panel.say("");
+    this.instruct("");
+    this.asker.ask(steps[this.at].question);
+    this.app.announce(`${steps[this.at].instruction} ${this.app.live.textContent}`);
+  }
+
+  /** The step's instruction, below what was wrong with the last answer. */
+  instruct(verdict) {
+    const { instruction } = this.tutorial.steps[this.at];
+    replace(this.instruction, verdict ? h("strong", {}, `${verdict} `) : null, instruction);
+  }
+
+  async check(answer) {
+    try {
+      const { right, message } = await post("/tutorial/check", { step: this.at, answer });
+      if (this.closed) return;
+      this.app.announce(message);
+      if (right) this.passed(message);
+      else {
+        this.asker.enter(this.asker.question.protocol === "follow-up" ? "follow-up" : "initial");
+        this.instruct(message);
+      }
+    } catch (problem) {
+      this.asker.again();
+      this.panel.say(problem.message, "bad");
+    }
+  }
+
+  passed(message) {
+    this.asker.phase = "passed";
+    this.reader.selection.end();
+    const lastStep = this.at + 1 === this.tutorial.steps.length;
+    this.done = lastStep;
+    this.panel.progress.value = (this.at + 1) / this.tutorial.steps.length;
+    this.panel.card(lastStep ? "That is all there is to it" : "Right", message, {
+      proceed: lastStep ? "Start annotating" : "Next step",
+      help: lastStep ? "Press ? at any time for all keys, G for the guidelines." : "",
+    });
+  }
+
+  proceed() {
+    if (this.asker.phase !== "passed") return;
+    if (this.done) this.app.go("annotate");
+    else {
+      this.at += 1;
+      this.show();
+    }
+  }
+
+  close() {
+    this.closed = true;
+    this.asker.close();
+  }
+}
+
+/** What can be clicked in the tutorial: all that its questions speak of. */
+function known(steps, doc) {
+  const spans = new Map();
+  for (const { question } of steps) {
+    for (const span of [question.mention, question.antecedent, ...question.why.entities.map((chance) => chance.span)]) {
+      if (span) spans.set(JSON.stringify(span), span);
+    }
+  }
+  const entities = new Map();
+  for (const { question } of steps) {
+    for (const { entity, first, span } of question.why.entities) if (span) entities.set(entity, { id: entity, first, mentions: [{ span, text: first }] });
+  }
+  return { document: doc.id, entities: [...entities.values()], mentions: [...spans.values()] };
+}
