@@ -6,203 +6,255 @@ mention has none before it. All facts that start an entity are about its first m
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Iterable
+
 from corefine.document import Span
+from corefine.errors import ContradictionError
 from corefine.links.assertions import Answer, Relation
-from corefine.links.entities import Entities, Entity, Merge, differ
-from corefine.links.explanation import NOBODY, cannot_chain, must_chain
-from corefine.links.facts import Book, Fact, Kind, before
+from corefine.links.entities import Entities, Entity, Merge, approach, differ, part
+from corefine.links.explanation import cannot_chain, must_chain, one_answer
+from corefine.links.facts import DIFFERENT, NO_MENTION, SAME, STARTS, Claim, Fact, Node, before
+
+MUST, CANNOT = Relation
 
 Undo = Merge | Entity | None
-"""What `Closure.add` did to the entities beyond counting: merged two, or discarded one."""
+"""What applying a fact did to the entities beyond counting: merged two, or discarded one."""
 
 
 class Closure:
     """Facts, and the entities that follow from them.
 
-    A span that any fact names is in exactly one entity, unless a fact says that it is no mention. Other facts on such
-    a span stay in the book and are of no consequence.
+    nodes    the spans that facts name; each is in exactly one entity, unless a fact says that it is no mention:
+             other facts on it are then of no consequence
+    said     what each answer says
     """
 
-    __slots__ = ("book", "entities", "no_mentions")
+    __slots__ = ("entities", "nodes", "said")
 
     def __init__(self) -> None:
-        self.book = Book()
+        self.nodes: dict[Span, Node] = {}
+        self.said: dict[Answer, list[Fact]] = {}
         self.entities = Entities()
-        self.no_mentions: dict[Span, int] = {}  # how many facts say so
 
     def relation(self, a: Span, b: Span) -> Relation | None:
-        if self.no_mentions and (a in self.no_mentions or b in self.no_mentions):
-            return Relation.CANNOT
-        one, other = self.entities.find(a), self.entities.find(b)
+        one, other = self.nodes.get(a), self.nodes.get(b)
         if one is not None and other is not None:
-            if one is other:
-                return Relation.MUST
-            return Relation.CANNOT if differ(one, other) else None
+            return _related(one, other)
+        if (one is not None and one.denials) or (other is not None and other.denials):
+            return CANNOT
         if a == b:
-            return Relation.MUST
-        known, stranger = (one, b) if one is not None else (other, a)
-        if known is not None and known.starts and before(stranger, known.first):
-            return Relation.CANNOT
-        return None
+            return MUST
+        known, stranger = (other, a) if one is None else (one, b)
+        if known is None or known.entity is None or not known.entity.starts:
+            return None
+        return CANNOT if before(stranger, known.entity.first) else None
 
-    def excludes(self, fact: Fact) -> bool:
-        """Whether the opposite of the fact is known."""
-        if fact.kind is Kind.SAME:
-            return self.relation(fact.a, fact.b) is Relation.CANNOT
-        entity = self.entities.find(fact.a)
-        if entity is None:
-            return False
-        if fact.kind is Kind.DIFFERENT:
-            return entity is self.entities.find(fact.b)
-        if fact.kind is Kind.STARTS:
-            return entity.first != fact.a
-        return len(entity.members) > 1
-
-    def add(self, fact: Fact) -> Undo:
-        """Enter a fact that is not excluded, and bring the entities in line."""
-        self.book.add(fact)
-        entities, no_mentions = self.entities, self.no_mentions
-        if fact.kind is Kind.NO_MENTION:
-            no_mentions[fact.a] = no_mentions.get(fact.a, 0) + 1
-            entity = entities.find(fact.a)
-            if entity is not None:
-                entities.discard(entity)
-            return entity
-        a, b = entities.find(fact.a), entities.find(fact.b)
-        if fact.kind is Kind.SAME and a is not b:
-            if a is None and b is not None:
-                return entities.admit(b, fact.a)
-            if b is None and a is not None:
-                return entities.admit(a, fact.b)
-        if a is None and fact.a not in no_mentions:
-            a = entities.make([fact.a])
-        if b is None and fact.b not in no_mentions:
-            b = a if fact.a == fact.b else entities.make([fact.b])
-        if a is None or b is None:
-            return None  # of no consequence while one end is not a mention
-        if fact.kind is Kind.SAME:
-            return None if a is b else entities.merge(a, b)
-        if fact.kind is Kind.DIFFERENT:
-            entities.part(a, b)
+    def take(self, answer: Answer, claims: Iterable[Claim]) -> list[Fact]:
+        """Let an answer say all of this, or raise ContradictionError and leave everything as it was."""
+        nodes = self.nodes
+        facts: list[Fact] = []
+        undos: list[Undo] = []
+        for kind, a, b in claims:
+            one = nodes.get(a)
+            if one is None:
+                one = nodes[a] = Node(a)
+            other = one if b is a else nodes.get(b)
+            if other is None:
+                other = nodes[b] = Node(b)
+            fact = Fact(kind, one, other, answer)
+            if _excluded(fact):
+                error = self._contradiction(fact, facts)
+                for earlier, undo in zip(reversed(facts), reversed(undos), strict=True):
+                    self._take_back(earlier, undo)
+                self._forget_unnamed(fact)
+                raise error
+            undos.append(self._apply(fact))
+            one.facts.append(fact)
+            if other is not one:
+                other.facts.append(fact)
+            facts.append(fact)
+        if answer in self.said:
+            self.said[answer] += facts
         else:
-            a.starts += 1
-        return None
-
-    def take_back(self, fact: Fact, undo: Undo) -> None:
-        """Undo the fact added last, leaving no trace."""
-        self.book.remove(fact)
-        if isinstance(undo, Merge):
-            self.entities.unmerge(undo)
-        elif fact.kind is Kind.NO_MENTION:
-            self._readmit(fact.a)
-            if undo is not None:
-                self.entities.restore(undo)
-        else:
-            self._uncount(fact)
-        self._forget(fact.a)
-        self._forget(fact.b)
+            self.said[answer] = facts
+        return facts
 
     def withdraw(self, answer: Answer) -> None:
-        """Remove all facts of an answer; costs no more than going through the entities that they touch."""
-        facts = list(self.book.of_answer(answer))
+        """Forget all that an answer said; costs no more than going through the entities that it is about."""
+        facts = self.said.pop(answer)
         for fact in facts:
-            self.book.remove(fact)
-        self.book.close(answer)
+            _strike(fact)
         for fact in facts:
-            self._uncount(fact)
+            _uncount(fact)
         for fact in facts:
-            if fact.kind is Kind.NO_MENTION and self._readmit(fact.a) and self.book.names(fact.a):
-                self._recount(self.entities.make([fact.a]))
-        loosened = {self.entities.find(fact.a): None for fact in facts if fact.kind is Kind.SAME}
+            if fact.kind is NO_MENTION and not fact.a.denials and fact.a.entity is None:
+                _recount(self.entities.make(fact.a))
+        loosened = dict.fromkeys(fact.a.entity for fact in facts if fact.kind is SAME)
         for entity in loosened:
             if entity is not None:
                 self._divide(entity)
         for fact in facts:
-            self._forget(fact.a)
-            self._forget(fact.b)
+            self._forget_unnamed(fact)
 
-    def _uncount(self, fact: Fact) -> None:
-        """Undo the counting of a fact that says where an entity starts or that two differ."""
-        a, b = self.entities.find(fact.a), self.entities.find(fact.b)
-        if a is None or b is None:
-            return  # one end is not a mention
-        if fact.kind is Kind.DIFFERENT:
-            self.entities.approach(a, b)
-        elif fact.kind is Kind.STARTS:
-            a.starts -= 1
+    def chain(self, a: Span, b: Span) -> tuple[Answer, ...]:
+        """A shortest chain of answers that imply the relation of two spans; empty if there is none."""
+        relation = self.relation(a, b)
+        if relation is None or (relation is MUST and a == b):
+            return ()
+        one, other = self.nodes.get(a) or Node(a), self.nodes.get(b) or Node(b)
+        if relation is MUST:
+            return must_chain(self.said, one, lambda node: node is other)
+        return one_answer(one if one.denials else other, NO_MENTION) or cannot_chain(self.said, one, other)
 
-    def _readmit(self, span: Span) -> bool:
-        """One fact fewer says that the span is no mention; whether it was the last."""
-        self.no_mentions[span] -= 1
-        if self.no_mentions[span]:
-            return False
-        del self.no_mentions[span]
-        return True
+    def _apply(self, fact: Fact) -> Undo:
+        """Bring the entities in line with a fact that is not excluded."""
+        node, entities = fact.a, self.entities
+        if fact.kind is NO_MENTION:
+            node.denials += 1
+            entity = node.entity
+            if entity is not None:
+                entities.discard(entity)
+            return entity
+        a, b = node.entity, fact.b.entity
+        if a is None and not node.denials:
+            if fact.kind is SAME and b is not None:
+                return entities.admit(b, node)
+            a = entities.make(node)
+        if fact.kind is STARTS:
+            if a is not None:
+                a.starts += 1
+            return None
+        if b is None and not fact.b.denials:
+            if fact.kind is SAME and a is not None:
+                return entities.admit(a, fact.b)
+            b = entities.make(fact.b)
+        if a is None or b is None or a is b:
+            return None  # one end is not a mention, or this was known
+        if fact.kind is SAME:
+            return entities.merge(a, b)
+        part(a, b)
+        return None
+
+    def _take_back(self, fact: Fact, undo: Undo) -> None:
+        """Undo the fact taken last, leaving no trace."""
+        _strike(fact)
+        if isinstance(undo, tuple):
+            self.entities.unmerge(undo)
+        _uncount(fact)
+        if isinstance(undo, Entity):
+            self.entities.restore(undo)
+        self._forget_unnamed(fact)
+
+    def _forget_unnamed(self, fact: Fact) -> None:
+        """Drop the ends of a struck fact that no fact names any more."""
+        for node in (fact.a, fact.b):
+            if not node.facts:
+                self.nodes.pop(node.span, None)
+                if node.entity is not None:
+                    self.entities.discard(node.entity)
 
     def _divide(self, entity: Entity) -> None:
         """Replace an entity that lost a must-link by the parts that still hang together."""
         left = set(entity.members)
         parts = []
         while left:
-            part = [left.pop()]
-            for span in part:  # grows while it is gone through
-                for fact in self.book.of_span(span):
-                    if fact.kind is Kind.SAME and (other := fact.other(span)) in left:
+            hanging = [left.pop()]
+            for node in hanging:  # grows while it is gone through
+                for fact in node.facts:
+                    if fact.kind is SAME and (other := fact.other(node)) in left:
                         left.remove(other)
-                        part.append(other)
-            parts.append(part)
+                        hanging.append(other)
+            parts.append(hanging)
         if len(parts) > 1:
             for new in self.entities.divide(entity, parts):
-                self._recount(new)
+                _recount(new)
 
-    def _recount(self, entity: Entity) -> None:
-        """Count anew, from the facts on its members, what a new entity starts with and cannot be."""
-        for span in entity.members:
-            for fact in self.book.of_span(span):
-                if fact.kind is Kind.STARTS:
-                    entity.starts += 1
-                elif fact.kind is Kind.DIFFERENT:
-                    other = self.entities.find(fact.other(span))
-                    if other is not None:
-                        self.entities.part(entity, other)
+    def _contradiction(self, fact: Fact, own: list[Fact]) -> ContradictionError:
+        """The error for an excluded fact, after these of the same answer, with a shortest chain of other answers."""
+        answer = fact.answer
+        own = [*self.said.get(answer, ()), *own]
+        said = ChainMap({answer: own}, self.said)
+        if _contradicts(own, fact):
+            chain: tuple[Answer, ...] = ()
+        elif fact.kind is NO_MENTION:
+            chain = one_answer(fact.a, SAME)
+        elif fact.kind is DIFFERENT:
+            chain = must_chain(said, fact.a, lambda node: node is fact.b, answer)
+        elif fact.kind is STARTS:
+            chain = must_chain(said, fact.a, lambda node: before(node.span, fact.a.span), answer)
+        else:
+            denied = fact.a if fact.a.denials else fact.b
+            chain = one_answer(denied, NO_MENTION) or cannot_chain(said, fact.a, fact.b, answer)
+        if not chain:
+            return ContradictionError(f"answer {answer!r} contradicts itself on whether {fact.assertion()}", ())
+        names = ", ".join(map(repr, chain))
+        excluded = f"answer {names} excludes" if len(chain) == 1 else f"answers {names} exclude"
+        message = f"answer {answer!r} says that {fact.assertion()}, which {excluded}"
+        return ContradictionError(f"{message}: withdraw one of them or answer otherwise", chain)
 
-    def _forget(self, span: Span) -> None:
-        """Discard the entity of a span that no fact names any more."""
-        if not self.book.names(span) and (entity := self.entities.find(span)) is not None:
-            self.entities.discard(entity)
 
-    def chain(self, a: Span, b: Span, relation: Relation, free: Answer = NOBODY) -> tuple[Answer, ...]:
-        """A shortest chain of answers for a relation that is known; `free` costs nothing and is not named."""
-        if relation is Relation.MUST:
-            return must_chain(self.book, a, lambda span: span == b, free)
-        for span in (a, b):
-            if span in self.no_mentions:
-                return self._one_answer(span, Kind.NO_MENTION, free)
-        entity = self.entities.find(b)
-        far = frozenset((b,)) if entity is None else frozenset(entity.members)
-        return cannot_chain(self.book, a, b, far, free)
+def _related(one: Node, other: Node) -> Relation | None:
+    if one.denials or other.denials:
+        return CANNOT
+    a, b = one.entity, other.entity
+    if one is other or (a is b and a is not None):
+        return MUST
+    if a is None or b is None:  # a node that is just being named
+        known, stranger = (b, one) if a is None else (a, other)
+        apart = known is not None and known.starts > 0 and before(stranger.span, known.first)
+    else:
+        apart = differ(a, b)
+    return CANNOT if apart else None
 
-    def chain_against(self, fact: Fact) -> tuple[Answer, ...]:
-        """A shortest chain of answers that exclude the fact, other than its own; empty if its own by itself does."""
-        if fact.kind is Kind.SAME and self._contradicts_own(fact):
-            return ()
-        if fact.kind is Kind.SAME:
-            return self.chain(fact.a, fact.b, Relation.CANNOT, fact.answer)
-        if fact.kind is Kind.DIFFERENT:
-            return self.chain(fact.a, fact.b, Relation.MUST, fact.answer)
-        if fact.kind is Kind.STARTS:
-            return must_chain(self.book, fact.a, lambda span: before(span, fact.a), fact.answer)
-        return self._one_answer(fact.a, Kind.SAME, fact.answer)
 
-    def _contradicts_own(self, fact: Fact) -> bool:
-        """Whether what the answer of the fact said before excludes it without any other answer."""
-        alone = Closure()
-        alone.book.open(fact.answer)
-        for own in self.book.of_answer(fact.answer):
-            alone.add(own)
-        return alone.excludes(fact)
+def _excluded(fact: Fact) -> bool:
+    """Whether the opposite of a fact is known."""
+    if fact.kind is SAME:
+        return _related(fact.a, fact.b) is CANNOT
+    entity = fact.a.entity
+    if entity is None:
+        return False
+    if fact.kind is DIFFERENT:
+        return entity is fact.b.entity
+    if fact.kind is STARTS:
+        return entity.first != fact.a.span
+    return len(entity.members) > 1
 
-    def _one_answer(self, span: Span, kind: Kind, free: Answer) -> tuple[Answer, ...]:
-        """The first answer that states such a fact on the span; none is needed if the free one does."""
-        answers = [fact.answer for fact in self.book.of_span(span) if fact.kind is kind]
-        return () if free in answers else tuple(answers[:1])
+
+def _contradicts(facts: Iterable[Fact], fact: Fact) -> bool:
+    """Whether these facts, which do not contradict each other, exclude another without any others."""
+    alone = Closure()
+    alone.take(fact.answer, [(each.kind, each.a.span, each.b.span) for each in facts])
+    a, b = (alone.nodes.get(node.span) or Node(node.span) for node in (fact.a, fact.b))
+    return _excluded(Fact(fact.kind, a, b, fact.answer))
+
+
+def _strike(fact: Fact) -> None:
+    """Take a fact off its nodes."""
+    fact.a.facts.remove(fact)
+    if fact.b is not fact.a:
+        fact.b.facts.remove(fact)
+
+
+def _uncount(fact: Fact) -> None:
+    """Undo the counting of a fact: of what starts, of what differs, of what is not a mention."""
+    a, b = fact.a.entity, fact.b.entity
+    if fact.kind is NO_MENTION:
+        fact.a.denials -= 1
+    elif a is None or b is None:
+        return  # one end is not a mention
+    elif fact.kind is DIFFERENT:
+        approach(a, b)
+    elif fact.kind is STARTS:
+        a.starts -= 1
+
+
+def _recount(entity: Entity) -> None:
+    """Count anew, from the facts on its members, what a new entity starts with and cannot be."""
+    for node in entity.members:
+        for fact in node.facts:
+            if fact.kind is STARTS:
+                entity.starts += 1
+            elif fact.kind is DIFFERENT and (other := fact.other(node).entity) is not None:
+                part(entity, other)

@@ -1,7 +1,7 @@
 """A disjoint-set forest of entities, and for each entity those it cannot be.
 
-The trees have depth one: every span points straight at its entity and an entity lists its members. Merging moves the
-lighter entity into the heavier, so that a span moves at most log(n) times; unlike path compression this can be taken
+The trees have depth one: every node points straight at its entity and an entity lists its members. Merging moves the
+lighter entity into the heavier, so that a node moves at most log(n) times; unlike path compression this can be taken
 back, by `unmerge` for the last merge and by `divide` for any.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import NamedTuple
 
 from corefine.document import Span, document_order
-from corefine.links.facts import before
+from corefine.links.facts import Node, before
 
 
 class Entity:
-    """Spans known to be one entity.
+    """Nodes known to be one entity.
 
     members    in no particular order
     first      the member that comes first in the document
@@ -26,12 +25,15 @@ class Entity:
 
     __slots__ = ("cannot", "first", "id", "members", "starts")
 
-    def __init__(self, number: int, members: list[Span]) -> None:
+    def __init__(self, number: int, members: list[Node], first: Span) -> None:
         self.id = number
         self.members = members
-        self.first = members[0]
+        self.first = first
         self.starts = 0
         self.cannot: dict[Entity, int] = {}
+
+    def spans(self) -> Iterator[Span]:
+        return (node.span for node in self.members)
 
 
 def differ(a: Entity, b: Entity) -> bool:
@@ -55,29 +57,21 @@ def pairs_apart(entity: Entity, counted: set[Entity]) -> int:
     return len(entity.members) * sum(len(other.members) for other in others)
 
 
-class Merge(NamedTuple):
-    """What it takes to undo a merge: the entities, and the kept one's first span and size before.
+Merge = tuple[Entity, Entity | None, Span, int]
+"""What it takes to undo a merge: the entity kept, the one absorbed, and the kept one's first span and size before.
 
-    `absorbed` is None if the kept one took in a span that was in no entity.
-    """
-
-    kept: Entity
-    absorbed: Entity | None
-    first: Span
-    size: int
+The absorbed one is None if it was a node that was in no entity.
+"""
 
 
 class Entities:
-    """The forest: which spans are one entity, and which entities are known to differ."""
+    """The forest: which nodes are one entity, and which entities are known to differ."""
 
-    __slots__ = ("_by_id", "_ids", "_of", "find")
+    __slots__ = ("_by_id", "_ids")
 
     def __init__(self) -> None:
-        self._of: dict[Span, Entity] = {}
         self._by_id: dict[int, Entity] = {}
         self._ids = count()
-        self.find = self._of.get
-        """The entity of a span, or None."""
 
     def __iter__(self) -> Iterator[Entity]:
         return iter(self._by_id.values())
@@ -85,31 +79,28 @@ class Entities:
     def by_id(self, number: int) -> Entity:
         return self._by_id[number]
 
-    def make(self, members: list[Span]) -> Entity:
-        """A new entity of spans that are in none."""
-        entity = Entity(next(self._ids), members)
-        self._put(entity)
-        if len(members) > 1:
-            entity.first = min(members, key=document_order)
+    def make(self, node: Node) -> Entity:
+        """A new entity of a node that is in none."""
+        entity = Entity(next(self._ids), [node], node.span)
+        self._by_id[entity.id] = node.entity = entity
         return entity
 
-    def admit(self, entity: Entity, span: Span) -> Merge:
-        """Take a span that is in no entity into one, as if merging it."""
-        undo = Merge(entity, None, entity.first, len(entity.members))
-        self._of[span] = entity
-        entity.members.append(span)
-        if before(span, entity.first):
-            entity.first = span
+    def admit(self, entity: Entity, node: Node) -> Merge:
+        """Take a node that is in no entity into one, as if merging it."""
+        undo = (entity, None, entity.first, len(entity.members))
+        node.entity = entity
+        entity.members.append(node)
+        if before(node.span, entity.first):
+            entity.first = node.span
         return undo
 
     def merge(self, a: Entity, b: Entity) -> Merge:
         """Make two entities one; the heavier keeps its id."""
         if len(a.members) + len(a.cannot) < len(b.members) + len(b.cannot):
             a, b = b, a
-        undo = Merge(a, b, a.first, len(a.members))
-        of = self._of
-        for span in b.members:
-            of[span] = a
+        undo = (a, b, a.first, len(a.members))
+        for node in b.members:
+            node.entity = a
         a.members += b.members
         if before(b.first, a.first):
             a.first = b.first
@@ -125,49 +116,50 @@ class Entities:
         kept, absorbed, first, size = undo
         kept.first = first
         if absorbed is None:
-            del self._of[kept.members.pop()]
+            kept.members.pop().entity = None
             return
         del kept.members[size:]
-        self._put(absorbed)
         kept.starts -= absorbed.starts
         for other, facts in absorbed.cannot.items():
-            self.approach(kept, other, facts)
-            other.cannot[absorbed] = facts
+            approach(kept, other, facts)
+        self.restore(absorbed)
 
-    def divide(self, entity: Entity, parts: Iterable[list[Span]]) -> list[Entity]:
+    def divide(self, entity: Entity, parts: Iterable[list[Node]]) -> list[Entity]:
         """Replace an entity by its parts. What is known of the parts is for the caller to say anew."""
         self.discard(entity)
-        return [self.make(part) for part in parts]
+        divided = []
+        for part in parts:
+            new = Entity(next(self._ids), part, min((node.span for node in part), key=document_order))
+            self.restore(new)
+            divided.append(new)
+        return divided
 
     def discard(self, entity: Entity) -> None:
-        """Take an entity out; its spans are then in none."""
+        """Take an entity out; its nodes are then in none."""
         for other in entity.cannot:
             del other.cannot[entity]
-        for span in entity.members:
-            del self._of[span]
+        for node in entity.members:
+            node.entity = None
         del self._by_id[entity.id]
 
     def restore(self, entity: Entity) -> None:
-        """Take back a discard, if all that came after it has been taken back."""
-        self._put(entity)
+        """Put an entity in, or back if all that came after it was taken out has been taken back."""
+        self._by_id[entity.id] = entity
+        for node in entity.members:
+            node.entity = entity
         for other, facts in entity.cannot.items():
             other.cannot[entity] = facts
 
-    def _put(self, entity: Entity) -> None:
-        self._by_id[entity.id] = entity
-        for span in entity.members:
-            self._of[span] = entity
 
-    @staticmethod
-    def part(a: Entity, b: Entity) -> None:
-        """One more fact says that two entities differ."""
-        a.cannot[b] = b.cannot[a] = a.cannot.get(b, 0) + 1
+def part(a: Entity, b: Entity) -> None:
+    """One more fact says that two entities differ."""
+    a.cannot[b] = b.cannot[a] = a.cannot.get(b, 0) + 1
 
-    @staticmethod
-    def approach(a: Entity, b: Entity, facts: int = 1) -> None:
-        """So many facts fewer say that two entities differ."""
-        left = a.cannot[b] - facts
-        if left:
-            a.cannot[b] = b.cannot[a] = left
-        else:
-            del a.cannot[b], b.cannot[a]
+
+def approach(a: Entity, b: Entity, facts: int = 1) -> None:
+    """So many facts fewer say that two entities differ."""
+    left = a.cannot[b] - facts
+    if left:
+        a.cannot[b] = b.cannot[a] = left
+    else:
+        del a.cannot[b], b.cannot[a]

@@ -12,123 +12,140 @@ that says unconnected things the chain is still sufficient and names it once, bu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from corefine.document import Span
 from corefine.links.assertions import Answer
-from corefine.links.facts import Book, Fact, Kind, before
+from corefine.links.facts import DIFFERENT, SAME, STARTS, Fact, Kind, Node, before
+
+Said = Mapping[Answer, Sequence[Fact]]
+"""What each answer says."""
 
 NOBODY: Answer = object()
-"""No answer: a walker on it stands at a mention and may take up any answer."""
+"""No answer: who is on it stands at a mention and may take up any answer."""
 
 
-class Node(NamedTuple):
+class Stop(NamedTuple):
     """Where the search is: at a mention, before or after crossing over, using an answer or none."""
 
-    span: Span
+    node: Node
     crossed: bool
     using: Answer
 
 
-Step = tuple[Node, Answer]
+Step = tuple[Stop, Answer]
 """Where to, and which answer it costs (NOBODY: nothing)."""
 
 
-def must_chain(book: Book, start: Span, found: Callable[[Span], bool], free: Answer = NOBODY) -> tuple[Answer, ...]:
-    """Answers by which `start` is one entity with the nearest mention that `found` accepts."""
-    return _search(_Walk(book, frozenset()), Node(start, False, NOBODY), found, free)
+def must_chain(said: Said, start: Node, found: Callable[[Node], bool], free: Answer = NOBODY) -> tuple[Answer, ...]:
+    """Answers by which `start` is one entity with the nearest mention that `found` accepts.
+
+    The answer `free` costs nothing and is not named.
+    """
+    return _search(_Walk(said, frozenset()), start, found, free)
 
 
-def cannot_chain(
-    book: Book, start: Span, goal: Span, far: frozenset[Span], free: Answer = NOBODY
-) -> tuple[Answer, ...]:
-    """Answers by which `start` is another entity than `goal`, whose entity is `far`."""
-    return _search(_Walk(book, far), Node(start, False, NOBODY), lambda span: span == goal, free)
+def cannot_chain(said: Said, start: Node, goal: Node, free: Answer = NOBODY) -> tuple[Answer, ...]:
+    """Answers by which `start` is another entity than `goal`, likewise."""
+    far = frozenset((goal,) if goal.entity is None else goal.entity.members)
+    return _search(_Walk(said, far), start, lambda node: node is goal, free)
 
 
-def _search(walk: _Walk, start: Node, found: Callable[[Span], bool], free: Answer) -> tuple[Answer, ...]:
-    """Answers used on a shortest way; `free` costs nothing and is not named. Empty if there is no way."""
-    came_from: dict[Node, Node] = {}
-    queue = deque([(start, start)])
+def one_answer(node: Node, kind: Kind) -> tuple[Answer, ...]:
+    """The first answer that states such a fact on the node, or none."""
+    return tuple(fact.answer for fact in node.facts if fact.kind is kind)[:1]
+
+
+def _search(walk: _Walk, start: Node, found: Callable[[Node], bool], free: Answer) -> tuple[Answer, ...]:
+    """Answers used on a shortest way; empty if there is no way."""
+    at_start = Stop(start, False, NOBODY)
+    came_from: dict[Stop, Stop] = {}
+    queue = deque([(at_start, at_start)])
     while queue:
-        node, parent = queue.popleft()
-        if node in came_from:
+        stop, last = queue.popleft()
+        if stop in came_from:
             continue
-        came_from[node] = parent
-        if node.using is NOBODY and node.crossed == bool(walk.far) and found(node.span):
-            return _answers(came_from, node, free)
-        for target, cost in walk.steps(node):
+        came_from[stop] = last
+        if stop.using is NOBODY and stop.crossed == bool(walk.far) and found(stop.node):
+            return _answers(came_from, stop, free)
+        for target, cost in walk.steps(stop):
             if cost is NOBODY or cost == free:
-                queue.appendleft((target, node))
+                queue.appendleft((target, stop))
             else:
-                queue.append((target, node))
+                queue.append((target, stop))
     return ()
 
 
-def _answers(came_from: dict[Node, Node], node: Node, free: Answer) -> tuple[Answer, ...]:
+def _answers(came_from: dict[Stop, Stop], stop: Stop, free: Answer) -> tuple[Answer, ...]:
     used = []
-    while came_from[node] is not node:
-        if node.using is not NOBODY and node.using != free:
-            used.append(node.using)
-        node = came_from[node]
+    while came_from[stop] is not stop:
+        if stop.using is not NOBODY and stop.using != free:
+            used.append(stop.using)
+        stop = came_from[stop]
     return tuple(dict.fromkeys(reversed(used)))
 
 
 class _Walk:
-    """The graph that is searched."""
+    """The graph that is searched; the entity to cross over to is `far`, empty if none is."""
 
-    def __init__(self, book: Book, far: frozenset[Span]) -> None:
+    def __init__(self, said: Said, far: frozenset[Node]) -> None:
         self.far = far
-        self._book = book
-        self._said: dict[Answer, dict[Span, list[Fact]]] = {}
-        # All facts that start an entity are about its first mention, so these are about one span.
-        starts = [fact for span in far for fact in book.of_span(span) if fact.kind is Kind.STARTS]
+        self._said = said
+        self._by_node: dict[Answer, dict[Node, list[Fact]]] = {}
+        starts = [fact for node in far for fact in node.facts if fact.kind is STARTS]
         self._far_starts = dict.fromkeys(fact.answer for fact in starts)
-        self._far_first = starts[0].a if starts else None
+        self._far_first = starts[0].a if starts else None  # they are all about one mention
         self._crossed_to_start = False
         self._crossed_from_start = False
 
-    def steps(self, node: Node) -> Iterator[Step]:
-        return self._take_up(node) if node.using is NOBODY else self._follow(node)
+    def steps(self, stop: Stop) -> Iterator[Step]:
+        return self._take_up(stop) if stop.using is NOBODY else self._follow(stop)
 
-    def _take_up(self, node: Node) -> Iterator[Step]:
-        span, crossed, _ = node
-        for answer in dict.fromkeys(fact.answer for fact in self._book.of_span(span)):
-            yield Node(span, crossed, answer), answer
-        first = self._far_first
-        if first is not None and not crossed and not self._crossed_to_start and before(span, first):
+    def _take_up(self, stop: Stop) -> Iterator[Step]:
+        node, crossed, _ = stop
+        for answer in dict.fromkeys(fact.answer for fact in node.facts):
+            yield Stop(node, crossed, answer), answer
+        if not crossed and not self._crossed_to_start and self._is_before_far(node):
             self._crossed_to_start = True  # nobody who comes later comes cheaper
             for answer in self._far_starts:
-                yield Node(first, True, answer), answer
+                yield from self._to_far_first(answer, answer)
 
-    def _follow(self, node: Node) -> Iterator[Step]:
-        span, crossed, answer = node
-        yield Node(span, crossed, NOBODY), NOBODY
-        for fact in self._by_span(answer).get(span, ()):
-            if fact.kind is Kind.SAME:
-                yield Node(fact.other(span), crossed, answer), NOBODY
+    def _follow(self, stop: Stop) -> Iterator[Step]:
+        node, crossed, answer = stop
+        yield Stop(node, crossed, NOBODY), NOBODY
+        for fact in self._facts(answer).get(node, ()):
+            if fact.kind is SAME:
+                yield Stop(fact.other(node), crossed, answer), NOBODY
             elif crossed:
                 continue
-            elif fact.kind is Kind.DIFFERENT and fact.other(span) in self.far:
-                yield Node(fact.other(span), True, answer), NOBODY
-            elif fact.kind is Kind.STARTS:
-                yield from ((Node(mention, True, answer), NOBODY) for mention in self._far_before(span, answer))
-        first = self._far_first
-        if first is not None and not crossed and answer in self._far_starts and before(span, first):
-            yield Node(first, True, answer), NOBODY
+            elif fact.kind is DIFFERENT and fact.other(node) in self.far:
+                yield Stop(fact.other(node), True, answer), NOBODY
+            elif fact.kind is STARTS:
+                yield from ((Stop(mention, True, answer), NOBODY) for mention in self._far_before(node, answer))
+        if not crossed and answer in self._far_starts and self._is_before_far(node):
+            yield from self._to_far_first(answer, NOBODY)
 
-    def _far_before(self, start: Span, answer: Answer) -> Iterator[Span]:
+    def _is_before_far(self, node: Node) -> bool:
+        """Whether the node comes before an entity that is known to start later."""
+        return self._far_first is not None and before(node.span, self._far_first.span)
+
+    def _to_far_first(self, answer: Answer, cost: Answer) -> Iterator[Step]:
+        if self._far_first is not None:
+            yield Stop(self._far_first, True, answer), cost
+
+    def _far_before(self, start: Node, answer: Answer) -> Iterator[Node]:
         """Mentions of the far entity before `start`: all of them once, then only those the answer goes on from."""
-        mentions = self._by_span(answer) if self._crossed_from_start else self.far
+        mentions = self._facts(answer) if self._crossed_from_start else self.far
         self._crossed_from_start = True
-        return (mention for mention in mentions if mention in self.far and before(mention, start))
+        return (mention for mention in mentions if mention in self.far and before(mention.span, start.span))
 
-    def _by_span(self, answer: Answer) -> dict[Span, list[Fact]]:
-        said = self._said.get(answer)
-        if said is None:
-            said = self._said[answer] = {}
-            for fact in self._book.of_answer(answer):
-                for span in {fact.a, fact.b}:
-                    said.setdefault(span, []).append(fact)
-        return said
+    def _facts(self, answer: Answer) -> dict[Node, list[Fact]]:
+        """What an answer says, by whom it is about."""
+        facts = self._by_node.get(answer)
+        if facts is None:
+            facts = self._by_node[answer] = {}
+            for fact in self._said[answer]:
+                facts.setdefault(fact.a, []).append(fact)
+                if fact.b is not fact.a:
+                    facts.setdefault(fact.b, []).append(fact)
+        return facts

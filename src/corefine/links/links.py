@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from corefine.document import Cluster, Document, Span, document_order
-from corefine.errors import ContradictionError, OutsideError, UnknownAnswerError
-from corefine.links.assertions import Answer, Assertion, Cannot, First, Must, NotAMention, Relation
-from corefine.links.closure import Closure, Undo
+from corefine.errors import OutsideError, UnknownAnswerError
+from corefine.links.assertions import Answer, Assertion, First, NotAMention, Relation
+from corefine.links.closure import Closure
 from corefine.links.entities import Entity, differ, pairs_apart, pairs_within
-from corefine.links.facts import Fact, Kind, before, facts_of, link
+from corefine.links.facts import DIFFERENT, SAME, Claim, Fact, Node, before, claims_of, link
 
 
 class Change:
@@ -23,21 +23,22 @@ class Change:
     Asked for after later answers, they may be more than was touched, never fewer.
     """
 
-    __slots__ = ("_entities", "_spans")
+    __slots__ = ("_also", "_touched")
 
-    def __init__(self, entities: Sequence[Entity], spans: Iterable[Span]) -> None:
-        self._entities = entities
-        self._spans = spans
+    def __init__(self, touched: Sequence[Entity | Node], also: frozenset[Span] = frozenset()) -> None:
+        self._touched = touched
+        self._also = also
 
     @property
     def entities(self) -> frozenset[int]:
         """The ids of the touched entities, as they were right after the change."""
-        return frozenset(entity.id for entity in self._entities)
+        return frozenset(each.id for each in self._touched if isinstance(each, Entity))
 
     @property
     def spans(self) -> frozenset[Span]:
         """The touched spans: every relation that changed has at least one end among them."""
-        return frozenset(self._spans).union(*(entity.members for entity in self._entities))
+        touched = dict.fromkeys(self._touched)
+        return self._also.union(*(each.spans() if isinstance(each, Entity) else (each.span,) for each in touched))
 
 
 class Links:
@@ -59,11 +60,11 @@ class Links:
 
     def must(self, a: Span, b: Span, *, answer: Answer) -> Change:
         """Take an answer: `a` and `b` are one entity."""
-        return self._take(answer, [link(Kind.SAME, a, b, answer)])
+        return self._take(answer, [link(SAME, a, b)])
 
     def cannot(self, a: Span, b: Span, *, answer: Answer) -> Change:
         """Take an answer: `a` and `b` are two entities."""
-        return self._take(answer, [link(Kind.DIFFERENT, a, b, answer)])
+        return self._take(answer, [link(DIFFERENT, a, b)])
 
     def first_of(self, first: Span, mention: Span, *, answer: Answer) -> Change:
         """Take an answer: `first`, an earlier span or `mention` itself, is the first of the entity of `mention`."""
@@ -79,44 +80,29 @@ class Links:
         Raises OutsideError for what cannot be meant and ContradictionError for what is excluded by what was said; the
         links are then as they were.
         """
-        facts: list[Fact] = []
+        claims: list[Claim] = []
         for assertion in assertions:
-            facts += facts_of(assertion, answer, infer_first=self.infer_first)
-        return self._take(answer, facts)
+            claims += claims_of(assertion, infer_first=self.infer_first)
+        return self._take(answer, claims)
 
-    def _take(self, answer: Answer, facts: list[Fact]) -> Change:
-        """Take an answer that states all of these facts, or none of them."""
+    def _take(self, answer: Answer, claims: list[Claim]) -> Change:
         if self._document is not None:
-            _check_inside(self._document, facts)
-        closure = self._closure
-        new = answer not in closure.book
-        if new:
-            closure.book.open(answer)
-        done: list[tuple[Fact, Undo]] = []
-        for fact in facts:
-            if closure.excludes(fact):
-                error = _contradiction(fact, closure.chain_against(fact))
-                for earlier, undo in reversed(done):
-                    closure.take_back(earlier, undo)
-                if new:
-                    closure.book.close(answer)
-                raise error
-            done.append((fact, closure.add(fact)))
-        return self._touched(facts)
+            _check_inside(self._document, claims)
+        return Change(_touched(self._closure.take(answer, claims)))
 
     def withdraw(self, answer: Answer) -> Change:
         """Take an answer back; costs no more than going through the entities it touched."""
         closure = self._closure
-        if answer not in closure.book:
+        if answer not in closure.said:
             raise UnknownAnswerError(f"there is no answer {answer!r} to withdraw, or it was withdrawn before")
-        spans = self._touched(closure.book.of_answer(answer)).spans
+        spans = Change(_touched(closure.said[answer])).spans
         closure.withdraw(answer)
-        touched = dict.fromkeys(closure.entities.find(span) for span in spans)
-        return Change([entity for entity in touched if entity is not None], spans)
+        entities = dict.fromkeys(self._entity(span) for span in spans)
+        return Change([entity for entity in entities if entity is not None], spans)
 
     def answers(self) -> list[Answer]:
         """The answers that stand, in the order given."""
-        return list(self._closure.book)
+        return list(self._closure.said)
 
     # What follows from them
 
@@ -129,16 +115,16 @@ class Links:
 
         Empty where nothing is known, and for a span with itself.
         """
-        relation = self.relation(a, b)
-        return () if relation is None else self._closure.chain(a, b, relation)
+        return self._closure.chain(a, b)
 
     def is_mention(self, span: Span) -> bool:
         """False if an answer says that the span is not a mention."""
-        return span not in self._closure.no_mentions
+        node = self._closure.nodes.get(span)
+        return node is None or not node.denials
 
     def has_no_antecedent(self, span: Span) -> bool:
         """Whether the span is known to be the first of its entity, or not to be a mention."""
-        entity = self._closure.entities.find(span)
+        entity = self._entity(span)
         if entity is None:
             return not self.is_mention(span)
         return entity.starts > 0 and entity.first == span
@@ -151,14 +137,14 @@ class Links:
 
     def entity_of(self, span: Span) -> Cluster | None:
         """The spans of an entity in document order; None if no answer names the span or it is not a mention."""
-        entity = self._closure.entities.find(span)
+        entity = self._entity(span)
         return None if entity is None else _cluster(entity)
 
     def conflicts(self, span: Span) -> list[Cluster]:
         """The entities that the span cannot be, in document order."""
         if not self.is_mention(span):
             return self.entities()
-        entity = self._closure.entities.find(span)
+        entity = self._entity(span)
         if entity is not None:
             return _clusters(self._conflicting(entity))
         others = self._closure.entities
@@ -170,7 +156,7 @@ class Links:
         It stays as long as no `Change` names it and is never used for another entity. When entities are merged one
         keeps its number; when one is divided, the parts get new ones.
         """
-        entity = self._closure.entities.find(span)
+        entity = self._entity(span)
         return None if entity is None else entity.id
 
     def members(self, entity_id: int) -> Cluster:
@@ -196,57 +182,35 @@ class Links:
 
     def spans(self) -> list[Span]:
         """Every span that an answer names, mention or not, in no particular order."""
-        return list(self._closure.book.spans())
+        return list(self._closure.nodes)
 
     def known_pairs(self, spans: Iterable[Span]) -> int:
         """How many pairs answers have related that have an end in the entity of one of these spans."""
-        touched = {entity for span in spans if (entity := self._closure.entities.find(span)) is not None}
+        touched = {entity for span in spans if (entity := self._entity(span)) is not None}
         return sum(pairs_within(entity) + pairs_apart(entity, touched) for entity in touched)
 
     def _conflicting(self, entity: Entity) -> list[Entity]:
         return [other for other in self._closure.entities if other is not entity and differ(entity, other)]
 
-    def _touched(self, facts: Iterable[Fact]) -> Change:
-        """The entities and spans that facts are about, as they are now."""
-        find = self._closure.entities.find
-        entities = []
-        strangers = []
-        for fact in facts:
-            for span in (fact.a, fact.b):
-                entity = find(span)
-                if entity is None:
-                    strangers.append(span)
-                elif entity not in entities:
-                    entities.append(entity)
-        return Change(entities, strangers)
+    def _entity(self, span: Span) -> Entity | None:
+        node = self._closure.nodes.get(span)
+        return None if node is None else node.entity
 
 
-def _check_inside(document: Document, facts: Iterable[Fact]) -> None:
-    for fact in facts:
-        for span in (fact.a, fact.b):
+def _touched(facts: Iterable[Fact]) -> list[Entity | Node]:
+    """The entities that facts are about, as they are now, and the nodes that are in none."""
+    return [node.entity or node for fact in facts for node in (fact.a, fact.b)]
+
+
+def _check_inside(document: Document, claims: Iterable[Claim]) -> None:
+    for _, *spans in claims:
+        for span in spans:
             if not document.holds(span):
                 raise OutsideError(f"span {span} is outside document {document.key} of {len(document)} tokens")
 
 
-def _contradiction(fact: Fact, chain: tuple[Answer, ...]) -> ContradictionError:
-    said = _assertion(fact)
-    if not chain:
-        return ContradictionError(f"answer {fact.answer!r} contradicts itself on whether {said}", ())
-    excluding = f"answer {chain[0]!r} excludes" if len(chain) == 1 else f"answers {', '.join(map(repr, chain))} exclude"
-    message = f"answer {fact.answer!r} says that {said}, which {excluding}: withdraw one of them or answer otherwise"
-    return ContradictionError(message, chain)
-
-
-def _assertion(fact: Fact) -> Assertion:
-    if fact.kind is Kind.SAME:
-        return Must(fact.a, fact.b)
-    if fact.kind is Kind.DIFFERENT:
-        return Cannot(fact.a, fact.b)
-    return First(fact.a, fact.a) if fact.kind is Kind.STARTS else NotAMention(fact.a)
-
-
 def _cluster(entity: Entity) -> Cluster:
-    return tuple(sorted(entity.members, key=document_order))
+    return tuple(sorted(entity.spans(), key=document_order))
 
 
 def _clusters(entities: Iterable[Entity]) -> list[Cluster]:
