@@ -92,21 +92,21 @@ def test_features_tell_strings_and_speakers_apart() -> None:
     others = scorer.nearest(4, CPU).clamp(min=0)
     weight = scorer.first.weight[:, -60:]
     codes, table = scorer._features(make_inputs(doc, torch.zeros(7, 8)), top, others, weight)
-    assert len(table) == (len(DISTANCES) + 1) * 2 * 3
+    assert len(table) == (len(DISTANCES) + 1) * 3 * 3
 
     def code(distance: int, match: int, speaker: int) -> int:
-        return (distance * 2 + match) * 3 + speaker
+        return (distance * 3 + match) * 3 + speaker
 
-    assert codes[1, 0] == code(1, 1, 1)  # anna ~ Anna, another speaker
+    assert codes[1, 0] == code(1, 2, 1)  # anna ~ Anna, another speaker
     assert codes[2].tolist()[:2] == [code(1, 0, 0), code(2, 0, 0)]  # Bob's speaker is unknown
-    assert codes[3].tolist() == [code(1, 0, 0), code(2, 1, 1), code(3, 1, 2)]
+    assert codes[3].tolist() == [code(1, 0, 0), code(2, 2, 1), code(3, 2, 2)]
     parts = weight.split(20, dim=1)
     assert scorer.matches is not None
     assert scorer.speakers is not None
     expected = sum(
         values.weight[number] @ part.t()
         for values, number, part in zip(
-            (scorer.distances, scorer.matches, scorer.speakers), (3, 1, 2), parts, strict=True
+            (scorer.distances, scorer.matches, scorer.speakers), (3, 2, 2), parts, strict=True
         )
     )
-    torch.testing.assert_close(table[code(3, 1, 2)], expected)
+    torch.testing.assert_close(table[code(3, 2, 2)], expected)

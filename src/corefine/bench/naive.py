@@ -76,7 +76,10 @@ def _pairs(scorer: PairScorer, inputs: Inputs, top: TopSpans, g: Tensor, others:
     features = [scorer.distances(sum((distance >= bound).long() for bound in DISTANCES))]  # [N, K, F]
     if scorer.matches is not None:
         words = [tuple(inputs.words[span.start : span.end + 1].tolist()) for span in top.spans]
-        same = [[words[row] == words[other] for other in line] for row, line in enumerate(others.tolist())]
+        same = [
+            [(words[row] == words[other]) + (words[row][-1] == words[other][-1]) for other in line]
+            for row, line in enumerate(others.tolist())
+        ]
         features.append(scorer.matches(torch.tensor(same, dtype=torch.long).reshape(size, reach)))
     if scorer.speakers is not None:
         speaker = inputs.speakers[top.starts]

@@ -95,11 +95,11 @@ class HeadConfig(Config):
     hidden: int = 150  # units in each hidden layer of the mention and the pair scorer
     mention_depth: int = 2  # hidden layers of the mention scorer
     pair_depth: int = 2  # hidden layers of the pair scorer
-    pair_width: int | str = 64  # numbers that g_i * g_j is taken over; "full": all of g, the paper's function
+    pair_width: int | str = 64  # numbers g is projected to for g_i * g_j; "full": all of g, the paper's function
     feature_width: int = 20  # numbers of each embedded feature (width, distance, ...)
     speakers: bool = False  # pair feature: same speaker, another, or unknown
     genres: tuple[str, ...] = ()  # genres with an embedding of their own; any other is "unknown"
-    string_match: bool = False  # pair feature: the same words, letter case aside
+    string_match: bool = False  # pair feature: the same words, the same last word, or neither; letter case aside
     surface: bool = False  # token feature: letter case, digits, quotation (an uncased encoder loses them)
 
     context: str = "none"  # none | lstm: a small layer over the encoder's states

@@ -31,10 +31,13 @@ class PairScorer(nn.Module):
         self.config = config
         self.size = size  # of g
         self.product_size = size if config.pair_width == FULL else int(config.pair_width)
-        self.project = None if config.pair_width == FULL else nn.Linear(size, self.product_size)
+        self.project: nn.Module | None = None
+        if config.pair_width != FULL:  # normalised, or products of small numbers would take long to learn from
+            normal = nn.LayerNorm(self.product_size, elementwise_affine=False)
+            self.project = nn.Sequential(nn.Linear(size, self.product_size), normal)
         feature = config.feature_width
         self.distances = nn.Embedding(len(DISTANCES) + 1, feature)
-        self.matches = nn.Embedding(2, feature) if config.string_match else None
+        self.matches = nn.Embedding(3, feature) if config.string_match else None
         self.speakers = nn.Embedding(3, feature) if config.speakers else None
         self.genres = nn.Embedding(1 + len(config.genres), feature) if config.genres else None
         tables = [self.distances, self.matches, self.speakers, self.genres]
@@ -86,9 +89,11 @@ class PairScorer(nn.Module):
         tables, sizes = [self.distances.weight], [len(DISTANCES) + 1]
         if self.matches is not None:
             strings = _strings(inputs, top)
-            codes = codes * 2 + (strings[own] == strings[others])
+            last = inputs.words[top.ends]
+            same = (strings[own] == strings[others]).long() + (last[own] == last[others]).long()
+            codes = codes * 3 + same
             tables.append(self.matches.weight)
-            sizes.append(2)
+            sizes.append(3)
         if self.speakers is not None:
             speakers = inputs.speakers[top.starts]
             known = (speakers[own] > 0) & (speakers[others] > 0)
