@@ -53,6 +53,17 @@ class Inputs:
         """T, the number of tokens."""
         return len(self.words)
 
+    def cut(self, start: int, end: int) -> Inputs:
+        """The same for the tokens from `start` to before `end`, their states still those of the whole document."""
+        return replace(
+            self,
+            states=self.states[..., start:end, :],
+            sentences=self.sentences[start:end],
+            speakers=self.speakers[start:end],
+            words=self.words[start:end],
+            surfaces=self.surfaces[start:end],
+        )
+
     def to(self, device: torch.device | str) -> Inputs:
         """The same on another device."""
         return replace(
@@ -68,9 +79,7 @@ class Inputs:
 def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
     """The head's view of a document, given the encoder's states [T, H] or [L, T, H] of it."""
     if states.ndim not in (2, 3) or states.shape[-2] != len(document):
-        raise InputError(
-            f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens"
-        )
+        raise InputError(f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens")
     starts = set(document.sentence_starts)
     sentences, current = [], -1
     for token in range(len(document)):

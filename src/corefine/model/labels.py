@@ -36,13 +36,16 @@ class Example:
 
     The document's clusters are its labels: gold, or decoded from a model and links. With `answered`, they count
     only where nobody answered, and there `rest` times as much; at 0 they do not count at all. `weights` says how
-    much the labels of some spans count, 1 where a span is not listed.
+    much the labels of some spans count, 1 where a span is not listed. A piece of a longer document knows the `whole`
+    and its own first token there, so that a frozen encoder's states are those of the whole.
     """
 
     document: Document
     answered: Answered | None = None
     rest: float = 0.0
     weights: tuple[tuple[Span, float], ...] = ()
+    whole: Document | None = None
+    offset: int = 0
 
     def targets(self, ranking: Ranking) -> Targets:
         """What the labels say about a ranking of this document."""
@@ -105,6 +108,8 @@ def pieces(example: Example, max_tokens: int) -> Iterator[Example]:
             document=_piece(document, start, end),
             answered=_piece_answered(example.answered, start, end),
             weights=_piece_weights(example.weights, start, end),
+            whole=document,
+            offset=start,
         )
 
 

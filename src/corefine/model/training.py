@@ -228,7 +228,11 @@ class _Run:
             return self.model.inputs(self.examples[index].document)
         if index in self._inputs:
             return self._inputs[index]
-        inputs = self.model.inputs(self.examples[index].document)
+        example = self.examples[index]
+        if example.whole is None:
+            inputs = self.model.inputs(example.document)
+        else:
+            inputs = self.model.inputs(example.whole).cut(example.offset, example.offset + len(example.document))
         self._held += inputs.states.nbytes
         if self._held < HELD_BYTES:
             self._inputs[index] = inputs

@@ -60,7 +60,7 @@ class SimulationConfig(Config):
 
     learner: str = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
-    round_epochs: int = setting(3, "Epochs of training in each round, at most; the last training has the recipe's.")
+    round_epochs: int = setting(1, "Epochs of training in each round, at most; the last training has the recipe's.")
     committee: int = setting(0, "Members of the committee; 0 for 3 where the selector is committee, else 1.")
     start: str = setting("warm", "What a round's training begins with: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with, as `corefine train` writes it; or 'starter'.")
