@@ -9,6 +9,8 @@ import sys
 
 import typer
 
+from corefine.cli.annotate import annotate as annotate_command
+from corefine.cli.bench import app as bench_app
 from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
 from corefine.cli.plot import plot as plot_command
@@ -37,6 +39,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
+app.command("annotate")(annotate_command)
 app.command("demo")(demo_command)
 app.command("predict")(predict_command)
 app.command("plot")(plot_command)
@@ -44,6 +47,7 @@ app.command("reproduce")(reproduce_command)
 app.command("score")(score_command)
 app.command("simulate")(simulate_command)
 app.command("train")(train_command)
+app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 
 

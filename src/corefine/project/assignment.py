@@ -58,7 +58,7 @@ class Board:
     def __init__(self, connection: Connection, settings: Settings, now: float) -> None:
         self.settings, self.now = settings, now
         self.entries = [entry for entry in documents.entries(connection) if not entry.held_out]
-        self._overlaps = overlaps(self.entries, settings)
+        self.overlaps = overlaps(self.entries, settings)
         self._seats: dict[int, list[SeatRow]] = {}
         for seat in seats(connection):
             self._seats.setdefault(seat.document_id, []).append(seat)
@@ -70,7 +70,7 @@ class Board:
             for seat in self._seats.get(document_id, ())
             if seat.person_id != person_id and (seat.done or self._is_leased(seat))
         }
-        return len(holders) < (self.settings.overlap_people if document_id in self._overlaps else 1)
+        return len(holders) < (self.settings.overlap_people if document_id in self.overlaps else 1)
 
     def seat(self, document_id: int, person_id: int) -> SeatRow | None:
         return next((seat for seat in self._seats.get(document_id, ()) if seat.person_id == person_id), None)

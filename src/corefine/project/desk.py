@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, select
@@ -16,6 +16,7 @@ from corefine.project.log import Logged, Timing
 from corefine.project.sessions import Seat
 from corefine.questions import Answer, Question, span_to_json
 from corefine.records import Outcome
+from corefine.session import Session
 
 if TYPE_CHECKING:
     from corefine.project.office import Office
@@ -112,6 +113,11 @@ class Desk:
             row = assignment.seat_of(connection, self.person_id, document_id)
         return self._seat(document_id) if row is None else self.office.rebuild(row)
 
+    def past(self, document_id: int) -> Session:
+        """The person's session about a document, for looking at what was said: without a model unless it is live."""
+        seat = self.office.kept(self.person_id, document_id)
+        return seat.session if seat is not None else self.office.session(self.person_id, document_id)[0]
+
     @property
     def can_undo(self) -> bool:
         return bool(self._done)
@@ -165,7 +171,7 @@ class Desk:
             return repeated
         seat = self.own(document_id)
         seat.session.withdraw(number)
-        return self._commit(client_id, seat)
+        return replace(self._commit(client_id, seat), number=number)
 
     def undo(self, client_id: str) -> Done:
         """Undo the last thing the person did, in whichever document that was."""
@@ -174,8 +180,8 @@ class Desk:
         if not self._done:
             raise UnknownAnswerError("there is nothing to undo")
         seat = self.own(self._done[-1])
-        seat.session.undo()
-        return self._commit(client_id, seat)
+        action = seat.session.undo()
+        return replace(self._commit(client_id, seat), number=(*action.given, *action.withdrawn)[0])
 
     def redo(self, client_id: str) -> Done:
         if repeated := self._repeated(client_id):
@@ -183,8 +189,8 @@ class Desk:
         if not self._undone:
             raise UnknownAnswerError("there is nothing to redo")
         seat = self.own(self._undone[-1])
-        seat.session.redo()
-        return self._commit(client_id, seat)
+        action = seat.session.redo()
+        return replace(self._commit(client_id, seat), number=(*action.given, *action.withdrawn)[0])
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
         """Leave a document, or take it up again."""
@@ -285,6 +291,13 @@ def count_answers(connection: Connection) -> int:
     """How many answers and edits the project has."""
     kinds = schema.events.c.kind.in_(("answer", "edit"))
     return connection.execute(select(func.count()).select_from(schema.events).where(kinds)).scalar_one()
+
+
+def answers_by_document(connection: Connection, person_id: int) -> dict[int, int]:
+    """How many answers a person has given in each document, withdrawn ones included."""
+    rows = schema.events.c
+    query = select(rows.document_id, func.count()).where(rows.person_id == person_id, rows.kind == "answer")
+    return {row[0]: row[1] for row in connection.execute(query.group_by(rows.document_id))}
 
 
 def history(

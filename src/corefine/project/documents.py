@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -117,8 +117,17 @@ def add(
     return key
 
 
-def import_paths(connection: Connection, paths: Iterable[Path], *, held_out: bool = False) -> Imported:
-    """Read files and folders. What cannot be read is listed and skipped; the rest is kept."""
+def import_paths(
+    connection: Connection,
+    paths: Iterable[Path],
+    *,
+    held_out: bool = False,
+    source_name: Callable[[Path], str] = lambda path: str(path.resolve()),
+) -> Imported:
+    """Read files and folders. What cannot be read is listed and skipped; the rest is kept.
+
+    A file that was imported before is not imported again; `source_name` says by which name it is known.
+    """
     known: dict[str, set[str | None]] = {}
     for entry in entries(connection):
         if entry.source is not None:
@@ -127,7 +136,7 @@ def import_paths(connection: Connection, paths: Iterable[Path], *, held_out: boo
     for path in _files(paths, result):
         try:
             digest = _digest(path)
-            source = str(path.resolve())
+            source = source_name(path)
             if source not in known:
                 _import_file(connection, path, source, digest, held_out, result)
             elif digest not in known[source]:

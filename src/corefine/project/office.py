@@ -8,10 +8,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sqlalchemy import select
+
 from corefine.cost import CostModel
 from corefine.errors import ConfigError, ModelError
 from corefine.prediction import Prediction
-from corefine.project import log, versions
+from corefine.project import log, schema, versions
 from corefine.project.assignment import SeatRow
 from corefine.project.desk import Desk, count_answers
 from corefine.project.documents import Entry
@@ -39,6 +41,7 @@ class Office:
         self._desks: dict[int, Desk] = {}
         self._seats: OrderedDict[tuple[int, int], Seat] = OrderedDict()
         self._versions: list[Version] = []
+        self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
         self._entries: list[Entry] | None = None
 
@@ -90,8 +93,13 @@ class Office:
         if now - self._looked_at >= FRESH_SECONDS:
             with self.project.database.read() as connection:
                 self._versions = versions.all_of(connection)
+                self._share_done = connection.execute(select(schema.worker.c.share_done)).scalar()
             self._looked_at = now
         return self._versions
+
+    def share_done(self) -> float | None:
+        """How far training has come, while it runs."""
+        return self._share_done
 
     def newest(self, document_id: int) -> int | None:
         """The newest version that has read the document."""

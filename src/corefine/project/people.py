@@ -110,6 +110,20 @@ def log_in(connection: Connection, person: Person) -> str:
     return secret
 
 
+def once(connection: Connection, person: Person) -> str:
+    """A token that lets a person in one time, as for the owner who starts the server; ends nothing else."""
+    return log_in(connection, person)
+
+
+def enter(connection: Connection, token: str) -> tuple[Person, str] | None:
+    """Trade an invitation's token, or one from `once`, for a login."""
+    person = by_token(connection, token)
+    if person is None:
+        person = by_login(connection, token)
+        log_out(connection, token)
+    return None if person is None else (person, log_in(connection, person))
+
+
 def log_out(connection: Connection, secret: str) -> None:
     connection.execute(delete(schema.logins).where(schema.logins.c.token_hash == hashed(secret)))
 

@@ -61,7 +61,7 @@ class PersonRow(Person):
 
 
 class CurvePoint(BaseModel):
-    """One model version: `f1` on held-out gold where there is any; `accepted` share of its proposals people accepted."""
+    """One model version: `f1` on held-out gold where there is any; `accepted` share of its proposals."""
 
     version: int
     name: str
