@@ -1,0 +1,58 @@
+"""The paper's figure of closure times, drawn anew: time for one more link against the number of links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from corefine.bench.annotation import Annotation
+from corefine.bench.links import algorithm1_us, made_of, ours_us, scratch_us
+from corefine.simulation.figures import SETTINGS, need_plot
+
+Curves = dict[str, list[tuple[int, float]]]
+"""For each closure, links and microseconds for one more."""
+
+SIZES = (100, 200, 400, 800, 1_600, 3_200, 10_000, 32_000, 100_000)
+"""Links at which to measure; the two others stop where a point would take minutes or gigabytes."""
+
+METHODS: dict[str, tuple[int, Callable[[Annotation], float]]] = {
+    "from scratch": (1_600, lambda made: scratch_us(made, 3)),
+    "Algorithm 1 of the paper": (3_200, lambda made: algorithm1_us(made, replays=1)),
+    "corefine": (100_000, lambda made: ours_us(made, replays=3)),
+}
+"""How far each is taken, and how it is timed."""
+
+LOOKS = {"from scratch": ("^", ":", "#4d4d4d"), "Algorithm 1 of the paper": ("s", "--", "#b3331d")}
+
+
+def measured(seed: int, sizes: Iterable[int] = SIZES) -> Curves:
+    """Time each closure at each size it is taken to."""
+    curves: Curves = {name: [] for name in METHODS}
+    for size in sizes:
+        made = made_of(size, seed)
+        for name, (most, timed) in METHODS.items():
+            if size <= most:
+                curves[name].append((len(made.links), timed(made)))
+    return curves
+
+
+def draw(curves: Curves, path: Path) -> None:
+    """Draw the curves to a file; its name says in which format."""
+    need_plot()
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    with mpl.rc_context(SETTINGS):
+        from matplotlib import pyplot as plt
+
+        figure, axes = plt.subplots(figsize=(7.2, 4.6))
+        for name, points in curves.items():
+            marker, dashes, shade = LOOKS.get(name, ("o", "-", "#1b3a6b"))
+            links, us = zip(*points, strict=True)
+            axes.plot(links, us, marker=marker, linestyle=dashes, color=shade)
+            axes.annotate(name, (links[-1], us[-1]), xytext=(0, 9), textcoords="offset points", ha="right", color=shade)
+        axes.set(xscale="log", yscale="log", xlabel="links", ylabel="microseconds for one more link")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metadata = {"Date": None} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=160, metadata=metadata)
+        plt.close(figure)

@@ -1,0 +1,51 @@
+"""`corefine bench`: what measures the bars that corefine sets itself, on this machine.
+
+To add one: write `bench/NAME.py` with a `measure` that returns a dataclass and a `described` that puts it in words, and
+a command here that calls `report` with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Result = TypeVar("Result", bound=DataclassInstance)
+
+app = typer.Typer(help="Measure, on this machine, what corefine promises.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+Seed = Annotated[int, typer.Option(help="What is random is random from this seed.")]
+
+
+def report(result: Result, described: Callable[[Result], str], *, json: bool) -> None:
+    """Write a result for a program or for a person."""
+    import json as json_
+    from dataclasses import asdict
+
+    typer.echo(json_.dumps(asdict(result)) if json else described(result))
+
+
+@app.command()
+def links(
+    json: Json = False,
+    curve: Annotated[
+        Path | None, typer.Option(help="Also draw time against links to this file (.svg, .png or .pdf).")
+    ] = None,
+    links: Annotated[int, typer.Option(min=1, help="Links of the annotation that is replayed.")] = 1_600,
+    seed: Seed = 0,
+) -> None:
+    """Time one more link: ours, the paper's Algorithm 1, and the closure from scratch."""
+    from corefine.bench.links import SIZES, described, measure
+    from corefine.cli.progress import tracked
+
+    if curve is not None:
+        from corefine.bench import links_figure
+
+        links_figure.draw(links_figure.measured(seed, tracked(links_figure.SIZES, "drawing")), curve)
+    report(measure(links=links, seed=seed, sizes=tracked(SIZES, "timing")), described, json=json)
