@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from corefine.errors import InputError
+
+LOCK = ".lock"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -21,6 +28,31 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+@contextmanager
+def exclusive(folder: Path, what: str) -> Iterator[None]:
+    """Within this, no other process is in its own `exclusive` of the folder. The system ends it with the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("ab") as file:
+        try:
+            _lock(file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"another process is {what} {folder}; wait for it to end, or use another folder"
+            ) from error
+        yield
+
+
+def _lock(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def sync_folder(folder: Path) -> None:

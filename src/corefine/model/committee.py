@@ -48,14 +48,14 @@ class Committee:
             member.train(False)
         with torch.inference_mode():
             rankings = self._rank(document)
-            rows = torch.stack([ranking.scores.double().softmax(1) for ranking in rankings])  # [M, N, 1 + K]
-            scores = torch.stack([ranking.mention_scores.double() for ranking in rankings]).mean(0)
+            rows = torch.stack([ranking.scores.cpu().double().softmax(1) for ranking in rankings])  # [M, N, 1 + K]
+            scores = torch.stack([ranking.mention_scores.cpu().double() for ranking in rankings]).mean(0)
         return Prediction(
             spans=rankings[0].top.spans,
             candidates=rankings[0].candidates.cpu().numpy(),
-            probabilities=np.asarray(rows.mean(0).cpu()),
-            members=np.asarray(rows.cpu()),
-            mention_scores=np.asarray(scores.cpu()),
+            probabilities=np.asarray(rows.mean(0)),
+            members=np.asarray(rows),
+            mention_scores=np.asarray(scores),
         )
 
     def to(self, device: torch.device | str) -> Self:

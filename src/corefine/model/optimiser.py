@@ -39,18 +39,18 @@ class Optimiser:
             return 0.5 * (1 + math.cos(math.pi * (1 - left)))
         return 1.0
 
-    def update(self, step: int) -> tuple[float, float]:
-        """Move the weights along their gradients, and clear those. Returns the learning rate and the norm."""
+    def clip(self) -> float:
+        """Scale the gradients down to the largest norm allowed. Returns the norm they had."""
+        return float(nn.utils.clip_grad_norm_(list(self.parameters.values()), self.config.clip or math.inf))
+
+    def update(self, step: int) -> float:
+        """Move the weights along their gradients, and clear those. Returns the head's learning rate."""
         factor = self.rate(step)
         for group, rate in zip(self._adam.param_groups, self._rates, strict=True):
             group["lr"] = rate * factor
-        values = list(self.parameters.values())
-        limit = self.config.clip or math.inf
-        norm = float(nn.utils.clip_grad_norm_(values, limit))
-        if math.isfinite(norm):
-            self._adam.step()
+        self._adam.step()
         self._adam.zero_grad(set_to_none=True)
-        return self._rates[0] * factor, norm
+        return self._rates[0] * factor
 
     def tensors(self) -> dict[str, Tensor]:
         """The moments of every parameter that has any."""

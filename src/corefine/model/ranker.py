@@ -43,8 +43,8 @@ class Ranking:
         return Prediction(
             spans=self.top.spans,
             candidates=self.candidates.cpu().numpy(),
-            probabilities=self.scores.detach().double().softmax(1).cpu().numpy(),
-            mention_scores=self.mention_scores.detach().double().cpu().numpy(),
+            probabilities=self.scores.detach().cpu().double().softmax(1).numpy(),
+            mention_scores=self.mention_scores.detach().cpu().double().numpy(),
         )
 
 

@@ -163,7 +163,10 @@ def _side_by_side(jobs: Sequence[Job], workers: int) -> Iterator[MemberEvent]:
 def _work(job: Job, number: int, events: Any) -> None:
     """One member, in its process: events, then None; or a message if it fails."""
     try:
+        parent = multiprocessing.parent_process()
         for found in _one(job, number):
+            if parent is not None and not parent.is_alive():
+                return  # nobody listens any more; what is saved can be resumed
             if not isinstance(found.event, Encoding):
                 events.put((number, found.event))
         events.put((number, None))

@@ -11,6 +11,7 @@ import json
 import math
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from corefine.model.network import Model
 from corefine.model.optimiser import Optimiser, RunningMean
 from corefine.model.records import exists, load_record, save_record
 from corefine.model.settings import TrainingConfig
+from corefine.writing import exclusive
 
 STATE = "training"
 """The record that holds all a run needs to go on; the record "model" beside it is the best model so far."""
@@ -66,18 +68,19 @@ def train(
     of the run are kept there; `resume` goes on from that state, or starts if there is none.
     """
     run = _Run(model, examples, config, dev, folder)
-    if resume:
-        run.restore()
-    yield run.started()
-    while run.progress.over is None:
-        yield EpochStart(run.progress.epoch)
-        for batch in run.batches_left():
-            yield run.step(batch)
-            if config.save_every and run.progress.step % config.save_every == 0 and run.save():
-                yield Saved(run.progress.epoch, run.progress.step)
-        yield from run.finish_epoch()
-    run.take_best()
-    yield Stopped(run.progress.over, run.progress.epoch, run.progress.best_epoch, run.progress.best_f1)
+    with exclusive(folder, "training into") if folder is not None else nullcontext():
+        if resume:
+            run.restore()
+        yield run.started()
+        while run.progress.over is None:
+            yield EpochStart(run.progress.epoch)
+            for batch in run.batches_left():
+                yield run.step(batch)
+                if config.save_every and run.progress.step % config.save_every == 0 and run.save():
+                    yield Saved(run.progress.epoch, run.progress.step)
+            yield from run.finish_epoch()
+        run.take_best()
+        yield Stopped(run.progress.over, run.progress.epoch, run.progress.best_epoch, run.progress.best_f1)
 
 
 class _Run:
@@ -134,13 +137,10 @@ class _Run:
                 if loss.requires_grad:
                     loss.backward()  # type: ignore[no-untyped-call]
                 total += float(loss.detach())
-        if not math.isfinite(total):
-            names = ", ".join(self.examples[index].document.key for index in batch)
-            raise ModelError(
-                f"the loss is {total} in step {self.progress.step + 1} (documents {names}): "
-                "lower the learning rate; the last save is as it was"
-            )
-        rate, norm = self.optimiser.update(self.progress.step)
+        self._require_finite("loss", total, batch)
+        norm = self.optimiser.clip()
+        self._require_finite("norm of the gradient", norm, batch)
+        rate = self.optimiser.update(self.progress.step)
         self.mean.update()
         self.progress.step += 1
         return Step(self.progress.epoch, self.progress.step, total, rate, norm)
@@ -210,6 +210,15 @@ class _Run:
         self.model.load_tensors(parts["model"])
         self.optimiser.load_tensors(parts["optimiser"])
         self.mean.load_tensors(parts["mean"])
+
+    def _require_finite(self, what: str, value: float, batch: list[int]) -> None:
+        if math.isfinite(value):
+            return
+        names = ", ".join(self.examples[index].document.key for index in batch)
+        raise ModelError(
+            f"the {what} is {value} in step {self.progress.step + 1} (documents {names}): "
+            "lower the learning rate; the last save is as it was"
+        )
 
     def _loss(self, index: int) -> Tensor:
         example = self.examples[index]
