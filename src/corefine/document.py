@@ -6,7 +6,7 @@ know files (see `formats`), models or answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -93,6 +93,39 @@ def span_of(parts: Sequence[tuple[int, int]]) -> Span:
 
 
 Cluster = tuple[Span, ...]
+
+
+class Deferred(Mapping[str, Any]):
+    """A mapping that is made when it is first looked into: for what few callers need of a file.
+
+    A reader that defers layers vouches for their lengths.
+    """
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make = make
+        self._made: Mapping[str, Any] | None = None
+
+    def _content(self) -> Mapping[str, Any]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __getitem__(self, key: str) -> Any:
+        return self._content()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content())
+
+    def __len__(self) -> int:
+        return len(self._content())
+
+    def __repr__(self) -> str:
+        return repr(self._content())
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self._content()),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +226,19 @@ class Document:
             yield "sentence starts must begin at 0, increase, and leave no sentence empty"
         if self.speakers is not None and len(self.speakers) != size:
             yield f"{len(self.speakers)} speakers for {size} tokens"
-        for layer, column in self.layers.items():
-            if len(column) != size:
-                yield f"layer {layer!r} has {len(column)} entries for {size} tokens"
+        if not isinstance(self.layers, Deferred):
+            for layer, column in self.layers.items():
+                if len(column) != size:
+                    yield f"layer {layer!r} has {len(column)} entries for {size} tokens"
         yield from self._offset_problems()
+        spans = [span for cluster in self.clusters for span in cluster]
+        inside = all(0 <= start <= end < size for start, end in spans)
+        if not (inside and all(self.clusters) and len(set(spans)) == len(spans)):
+            yield from self._cluster_problems()
+
+    def _cluster_problems(self) -> Iterator[str]:
+        """What exactly is wrong with the clusters."""
+        size = len(self.tokens)
         owner: dict[Span, int] = {}
         for number, cluster in enumerate(self.clusters):
             if not cluster:
@@ -232,8 +274,10 @@ def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:
 
 def normalise(clusters: Iterable[Iterable[tuple[int, int]]]) -> tuple[Cluster, ...]:
     """Clusters in document order: spans sorted within each, repeats dropped, clusters by their first span."""
-    ordered = (
-        tuple(sorted({s if isinstance(s, Span) else Span(*s) for s in cluster}, key=document_order))
-        for cluster in clusters
-    )
-    return tuple(sorted((c for c in ordered if c), key=lambda c: document_order(c[0])))
+    listed: list[list[Any]] = [list(cluster) for cluster in clusters]
+    kinds = {type(span) for cluster in listed for span in cluster}
+    if kinds <= {Span}:  # which sort as they are
+        return tuple(sorted(tuple(sorted(set(cluster))) for cluster in listed if cluster))
+    spans = ({span if isinstance(span, Span) else Span(*span) for span in cluster} for cluster in listed)
+    ordered = (tuple(sorted(cluster, key=document_order)) for cluster in spans if cluster)
+    return tuple(sorted(ordered, key=lambda cluster: document_order(cluster[0])))

@@ -7,29 +7,22 @@ spans of one entity that cross each other cannot be written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from corefine.document import Span
 
-_PIECE = re.compile(r"\(?[^()|]*\)?")
+_BRACKET = re.compile(r"\([^()|]*\)?|[^()|]+\)?|\)")
 
 
-class Bracket(NamedTuple):
-    label: str
-    opens: bool
-    closes: bool
+def brackets(cell: str) -> list[str]:
+    """The brackets of a cell from left to right, `(1` or `1)` or `(1)`, with or without `|` between them.
 
-
-def brackets(cell: str) -> Iterator[Bracket]:
-    """The brackets of a cell from left to right, with or without `|` between them.
-
-    What is no bracket comes as one that neither opens nor closes, or has no label.
+    What is no bracket comes as it is.
     """
-    for piece in _PIECE.findall(cell):
-        if piece:
-            opens, closes = piece[0] == "(", piece[-1] == ")"
-            yield Bracket(piece[opens : len(piece) - closes], opens, closes)
+    inner = cell[1:-1]
+    if "(" in inner or ")" in inner or "|" in cell:
+        return _BRACKET.findall(cell)
+    return [cell]
 
 
 def crossing(spans: Iterable[Span]) -> set[Span]:

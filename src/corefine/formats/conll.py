@@ -161,11 +161,13 @@ class _Draft:
         for token, cell in enumerate(column):
             if cell in NONE:
                 continue
-            for label, opens, closes in brackets(cell):
+            for bracket in brackets(cell):
+                opens, closes = bracket[0] == "(", bracket[-1] == ")"
+                label = bracket[opens : len(bracket) - closes]
                 if not label or not (opens or closes):
-                    what = f"{cell[:50]!r} is neither brackets around the name of an entity nor one of - _ *"
+                    what = f"{bracket[:50]!r} is neither a bracket with the name of an entity nor one of - _ *"
                     self.source.fault(what, line=self.lines[token], token=token)
-                    break
+                    continue
                 spans = clusters.setdefault(label, [])
                 if opens and closes:
                     spans.append(Span(token, token))

@@ -83,13 +83,13 @@ def of_extra(document: Document, own: str) -> Counter[str]:
 
 
 def _of_conllu(content: dict[str, Any]) -> Counter[str]:
-    mentions = [(place, body) for place, body in content.get("mentions", ())]
-    zero = sum("." in place for place, _ in mentions)
+    rows = [str(id_) for _, _, id_, _ in content.get("rows", ())]
+    mentions = [(str(place), str(body)) for place, body in content.get("mentions", ())]
     return count(
         sentence_comments=sum(map(len, content.get("comments", ()))),
-        multiword_tokens=len(content.get("multiword", ())),
-        empty_nodes=len(content.get("empty", ())),
-        zero_mentions=zero,
+        multiword_tokens=sum("-" in id_ for id_ in rows),
+        empty_nodes=sum("." in id_ for id_ in rows),
+        zero_mentions=sum("z" in place for place, _ in mentions),
         entity_attributes=sum("-" in body for _, body in mentions),
     )
 

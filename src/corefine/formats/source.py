@@ -166,17 +166,19 @@ class Source:
         """The document, or None if it was spoilt. `clusters` go by what the file calls them, `lines` by token."""
         if not tokens:
             self.fault("the document has no tokens", line=self._line, fatal=False)
-        fields.setdefault("language", self.language)
-        if fields["language"] is None:
-            fields["language"] = self.language
-        kept = self._settled(clusters, len(tokens), lines)
-        if self.broken:
-            return None
+        fields["language"] = fields.get("language") or self.language
+        kept = normalise(clusters.values())
+        if sum(map(len, kept)) == sum(map(len, clusters.values())) and not self.broken:
+            try:
+                return Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
+            except DocumentError:
+                pass  # go and see why
+        kept = normalise(self._settled(clusters, len(tokens), lines))
         try:
-            return Document(name, tuple(tokens), tuple(sentence_starts), normalise(kept), **fields)
+            document = Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
         except DocumentError as error:
             self.fault(str(error).removeprefix(f"document {self._document}: "), line=self._line)
-            return None
+        return None if self.broken else document
 
     def _settled(
         self, clusters: Mapping[str, Sequence[Span]], size: int, lines: Sequence[int] | None

@@ -1,0 +1,201 @@
+"""CoNLL-U with the `Entity` attribute of CorefUD: reading.
+
+Words become tokens; multiword tokens, empty nodes, comments and the attributes of mentions are kept in `extra` for
+writing back (see `conllu_details`). Clusters hold what is on the surface: a mention that begins or ends on an empty
+node is there without it, and one that has empty nodes only (a zero mention) is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from corefine.document import Deferred, Document, Span, span_of
+from corefine.formats import conllu_scan
+from corefine.formats.conllu_details import details, layers
+from corefine.formats.conllu_entities import DEFAULT_FIELDS, Divided, Whole, match
+from corefine.formats.conllu_scan import IrregularError, Lines, Scan
+from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
+
+_NEWDOC_LINE = b"\n# newdoc"
+_PART = re.compile(r"-?\d{1,18}", re.ASCII)
+
+
+def read(source: Source) -> Iterator[Document]:
+    return _Reader(source).documents()
+
+
+class _Header(NamedTuple):
+    """What the comments of a document's first sentence say about it."""
+
+    name: str
+    part: int = 0
+    genre: str | None = None
+    language: str | None = None
+
+
+class _Reader:
+    """Goes through a file; knows the line, how many documents there were, and what fields their mentions have."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.line = 1
+        self.number = 0
+        self.fields: str | None = None
+
+    def documents(self) -> Iterator[Document]:
+        for data in self._batches():
+            lines = Lines(data)
+            begins = lines.documents()
+            try:
+                if not data.isascii():
+                    data.decode()
+                scan = conllu_scan.scan(lines)
+            except (IrregularError, UnicodeDecodeError):
+                for begin, end in pairwise((*begins, len(data))):
+                    yield from self._irregular(data[begin:end])
+            else:
+                yield from self._regular(scan, begins)
+
+    def _batches(self) -> Iterator[bytes]:
+        """Some documents' bytes at a time, with line breaks as they should be."""
+        data = bytearray()
+        searched, crlf = 0, False
+        with self.source.open() as stream:
+            while chunk := stream.read(BLOCK):
+                if chunk.endswith(b"\r"):
+                    chunk += stream.read(1)
+                if self.line == 1 and not data and chunk.startswith(BOM):
+                    chunk = chunk[len(BOM) :]
+                    self.source.byte_order_mark()
+                if (at := chunk.find(b"\r\n")) >= 0:
+                    if not crlf:
+                        self.source.carriage_returns(self.line + data.count(b"\n") + chunk.count(b"\n", 0, at))
+                    crlf = True
+                    chunk = chunk.replace(b"\r\n", b"\n")
+                data += chunk
+                found = data.rfind(_NEWDOC_LINE, searched)
+                begin = data.rfind(b"\n\n", 0, found + 1) + 2 if found >= 0 else 0
+                if begin > 1:
+                    yield bytes(memoryview(data)[:begin])
+                    del data[:begin]
+                searched = max(len(data) - len(_NEWDOC_LINE), 0)
+        if data.strip(b"\n"):
+            yield bytes(data) if data.endswith(b"\n") else bytes(data) + b"\n"
+
+    def _regular(self, scan: Scan, begins: Sequence[int]) -> Iterator[Document]:
+        """Documents of which every line is as it should be."""
+        lines = scan.lines
+        forms, speakers, sentences = scan.forms(), scan.speakers(), scan.sentences.tolist()
+        rows, values = scan.entities()
+        # where a mention begins or ends that has a bracket there: at an empty node with the token after, or before
+        first = scan.before[rows].tolist()
+        last = (scan.before[rows + 1] - 1).tolist()
+        # the first row, token, sentence, value and line of each document, and where the last one ends
+        bounds = (*begins, len(lines.data))
+        row_at = scan.begins.searchsorted(bounds)
+        token_at = scan.before[row_at].tolist()
+        sentence_at = scan.sentences.searchsorted(token_at).tolist()
+        value_at = rows.searchsorted(row_at).tolist()
+        line_at = (self.line + lines.ends.searchsorted(bounds)).tolist()
+        for number, (begin, end) in enumerate(pairwise(bounds)):
+            header = self._begin(lines.data, begin, line_at[number])
+            data = lines.data[begin:end]
+            token, next_token = token_at[number : number + 2]
+            mine = slice(value_at[number], value_at[number + 1])
+            speaking = speakers[token:next_token]
+
+            def complain(what: str, value: int, token: int = token, before: int = mine.start) -> None:
+                row = rows[before + value]
+                line = self.line + int(lines.ends.searchsorted(scan.begins[row]))
+                self.source.fault(what, line=line, token=int(scan.before[row]) - token)
+
+            whole, divided = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
+            document = self.source.document(
+                header.name,
+                forms[token:next_token],
+                [start - token for start in sentences[sentence_at[number] : sentence_at[number + 1]]],
+                _clusters(whole, divided, first[mine], last[mine], token),
+                part=header.part,
+                genre=header.genre,
+                language=header.language,
+                speakers=tuple(speaking) if any(speaking) else None,
+                layers=Deferred(partial(layers, data)),
+                extra=Deferred(partial(details, data, self.fields)),
+            )
+            if document is not None:
+                yield document
+        self.line += len(lines.ends)
+
+    def _irregular(self, data: bytes) -> Iterator[Document]:
+        """A document some lines of which are not as they should be: what can be mended is, the rest reported."""
+        self._begin(data, 0, self.line)
+        cleaned = conllu_scan.without_blanks(data)
+        if cleaned != data:
+            self.source.fault("lines of white space, which were read as empty", line=self.line, fatal=False)
+        for number, text in enumerate(data.split(b"\n"), start=self.line):
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                self.source.fault(bad_utf8(error), line=number)
+        for line, token, what in conllu_scan.faults(cleaned):
+            self.source.fault(what, line=self.line + line, token=token)
+        if self.source.broken:
+            self.line += data.count(b"\n")
+        else:
+            self.number -= 1
+            yield from self._regular(conllu_scan.scan(Lines(cleaned)), [0])
+
+    def _begin(self, data: bytes, at: int, line: int) -> _Header:
+        """Read the comments of a document's first sentence, and begin the document."""
+        self.number += 1
+        header = _Header(self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}")
+        while data.startswith(b"\n", at):
+            at += 1
+        while data.startswith(b"#", at):
+            end = data.index(b"\n", at)
+            key, sign, value = data[at + 1 : end].decode(errors="replace").partition("=")
+            header = self._take(header, key.strip(), value.strip()) if sign else header
+            at = end + 1
+        self.source.begin(header.name, header.part, line)
+        return header
+
+    def _take(self, header: _Header, key: str, value: str) -> _Header:
+        match key:
+            case "newdoc id":
+                return header._replace(name=value)
+            case "global.Entity":
+                self.fields = value
+            case "part" if _PART.fullmatch(value):
+                return header._replace(part=int(value))
+            case "genre" | "meta::genre":
+                return header._replace(genre=value)
+            case "lang":
+                return header._replace(language=value)
+        return header
+
+
+def _clusters(
+    whole: Sequence[Whole], divided: Sequence[Divided], first: Sequence[int], last: Sequence[int], token: int
+) -> dict[str, list[Span]]:
+    """Entities by name. `first` and `last` are where mentions begin and end, by value; `token` is to be taken off."""
+    clusters: dict[str, list[Span]] = {}
+    trimmed: list[tuple[str, list[tuple[int, int]]]] = []
+    for entity, _, opening, closing in whole:
+        if first[opening] == last[opening] and first[closing] == last[closing]:
+            clusters.setdefault(entity, []).append(Span(first[opening] - token, last[closing] - token))
+        else:
+            trimmed.append((entity, [(first[opening], last[closing])]))
+    for entity, _, parts in divided:
+        trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
+    # a mention without its empty node gives way to one that is on the surface anyway
+    taken = {span for spans in clusters.values() for span in spans} if trimmed else set()
+    for entity, found in trimmed:
+        surface = [(start - token, end - token) for start, end in found if start <= end]
+        if surface and (span := span_of(surface)) not in taken:
+            taken.add(span)
+            clusters.setdefault(entity, []).append(span)
+    return clusters

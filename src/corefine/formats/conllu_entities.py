@@ -1,0 +1,98 @@
+"""The values of `Entity` attributes, matched into mentions.
+
+A value is brackets: `(e1-person-1` opens a mention of entity e1, `e1)` closes it, `(e1-person-1)` is one of a single
+node. `global.Entity` says what the fields of an opening bracket are. A discontinuous mention has a pair of brackets for
+each part: `(e1[1/2]` and `e1[1/2])`, `(e1[2/2]` and `e1[2/2])`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from corefine.formats.brackets import brackets
+
+DEFAULT_FIELDS = "eid-etype-head-other"
+_PART = re.compile(r"(.+)\[(\d{1,6})/(\d{1,6})\]", re.ASCII | re.DOTALL)
+
+Whole = tuple[str, str, int, int]
+"""Entity, what stands in the opening bracket, and the numbers of the values where it is opened and closed."""
+
+Divided = tuple[str, str, tuple[tuple[int, int], ...]]
+"""The same of a discontinuous mention: where each part is opened and closed."""
+
+Complain = Callable[[str, int], None]
+"""Takes what is wrong, and the number of the value where."""
+
+
+def place_of_id(fields: str) -> int:
+    """Which field of a bracket names the entity."""
+    names = fields.split("-")
+    return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
+
+
+def match(values: Sequence[str], fields: str, complain: Complain) -> tuple[list[Whole], list[Divided]]:
+    """The mentions that the values, in document order, open and close; in the order in which they are closed."""
+    place = place_of_id(fields)
+    mentions: list[Whole] = []
+    opened: dict[str, list[tuple[str, int]]] = {}
+    for number, value in enumerate(values):
+        for bracket in brackets(value):
+            if bracket[0] != "(":
+                entity = bracket[:-1]
+                if entity and bracket[-1] == ")" and opened.get(entity):
+                    mentions.append((entity, *opened[entity].pop(), number))
+                elif entity and bracket[-1] == ")":
+                    complain(f"entity {entity} is closed here but not open", number)
+                else:
+                    complain(f"{bracket[:50]!r} is no bracket", number)
+                continue
+            closed = bracket[-1] == ")"
+            body = bracket[1:-1] if closed else bracket[1:]
+            entity = body.partition("-")[0] if not place else (body.split("-")[place:] or ("",))[0]
+            if not entity:
+                complain(f"{bracket[:50]!r} does not name its entity in field {place + 1} of {fields}", number)
+            elif closed:
+                mentions.append((entity, body, number, number))
+            elif entity in opened:
+                opened[entity].append((body, number))
+            else:
+                opened[entity] = [(body, number)]
+    for entity, left in opened.items():
+        for _, number in left:
+            complain(f"entity {entity} is opened here but not closed", number)
+    if any("]" in mention[0] for mention in mentions):
+        return _put_together(mentions, complain)
+    return mentions, []
+
+
+def _put_together(pieces: Sequence[Whole], complain: Complain) -> tuple[list[Whole], list[Divided]]:
+    """Discontinuous mentions from their parts; a part belongs to the mention that has waited longest for it."""
+    mentions: list[Whole] = []
+    divided: list[Divided] = []
+    waiting: dict[tuple[str, int, int], deque[Divided]] = {}
+    for piece in pieces:
+        label, body, opening, closing = piece
+        found = _PART.fullmatch(label)
+        if found is None:
+            mentions.append(piece)
+            continue
+        entity, index, total = found[1], int(found[2]), int(found[3])
+        before: tuple[tuple[int, int], ...] = ()
+        if index == 1:
+            body = body.replace(label, entity, 1)
+        elif queue := waiting.get((entity, total, index)):
+            _, body, before = queue.popleft()
+        else:
+            complain(f"part {index} of {total} of a mention of entity {entity}, without part {index - 1}", opening)
+            continue
+        mention = (entity, body, (*before, (opening, closing)))
+        if index < total:
+            waiting.setdefault((entity, total, index + 1), deque()).append(mention)
+        else:
+            divided.append(mention)
+    for (entity, total, index), left in waiting.items():
+        for _, _, parts in left:
+            complain(f"a mention of entity {entity} lacks part {index} of {total}", parts[0][0])
+    return mentions, divided
