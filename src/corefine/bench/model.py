@@ -1,18 +1,15 @@
 """What the ranker's form is worth: a training step and a prediction, against the plain way of doing the same.
 
-    python -m corefine.bench.model --json
+    corefine bench model --json
 
 All on one document of 2,000 tokens, in one run, alternating, so that a busy machine slows both sides alike.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -78,6 +75,22 @@ def measure(rounds: int = 3) -> Figures:
     )
 
 
+def described(figures: Figures) -> str:
+    """The figures in words."""
+    return "\n".join(
+        [
+            f"one document of {figures.tokens:,} tokens, {figures.threads} threads",
+            f"training step, plain: {figures.naive_step_seconds:.2f} s, {figures.naive_step_megabytes:,.0f} MB",
+            f"  the same function:  {figures.exact_step_seconds:.2f} s ({figures.exact_step_speedup:.1f}x faster)",
+            f"  the default head:   {figures.step_seconds:.2f} s ({figures.step_speedup:.1f}x faster), "
+            f"{figures.step_megabytes:,.0f} MB ({figures.step_memory_ratio:.1f}x less)",
+            f"prediction:           {figures.predict_seconds:.2f} s",
+            f"  with cached states: {figures.cached_predict_seconds:.2f} s "
+            f"({figures.cached_predict_speedup:.1f}x faster)",
+        ]
+    )
+
+
 def document(tokens: int = TOKENS) -> Document:
     """A text of one sentence again and again, with four entities."""
     sentences = [_SENTENCE] * (tokens // len(_SENTENCE))
@@ -120,20 +133,3 @@ def _predictions(rounds: int) -> tuple[float, float]:
         cached = Model(config, CachedEncoder(encoder, folder), plain.ranker)
         plain_time, cached_time = alternate([partial(plain.predict, doc), partial(cached.predict, doc)], rounds)
     return plain_time, cached_time
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run as a module: a table, or JSON."""
-    parser = argparse.ArgumentParser(description="Measure the ranker's training step and prediction.")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each measurement that count")
-    options = parser.parse_args(arguments)
-    figures = asdict(measure(options.rounds))
-    if options.json:
-        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
-    else:
-        sys.stdout.writelines(f"{name:<24}{value:10.2f}\n" for name, value in figures.items())
-
-
-if __name__ == "__main__":
-    main()

@@ -49,3 +49,14 @@ def links(
 
         links_figure.draw(links_figure.measured(seed, tracked(links_figure.SIZES, "drawing")), curve)
     report(measure(links=links, seed=seed, sizes=tracked(SIZES, "timing")), described, json=json)
+
+
+@app.command()
+def model(
+    json: Json = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each measurement that count.")] = 3,
+) -> None:
+    """Time a training step and a prediction of the model, against the plain way of doing the same."""
+    from corefine.bench.model import described, measure
+
+    report(measure(rounds), described, json=json)
