@@ -136,6 +136,13 @@ def test_votes_without_a_committee_are_refused() -> None:
         Revision(PREDICTION, Links()).masses(np.arange(4), votes=True)
 
 
+def test_antecedents_that_are_likelier_together_than_epsilon_make_a_link() -> None:
+    prediction = prediction_of([{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.4, 0: 0.35, 1: 0.25}])
+    revision = Revision(prediction, Links())
+    assert revision.antecedent(1) is None  # not likelier than not
+    assert revision.antecedent(2) == A
+
+
 def test_masses_add_up_antecedents_of_one_cluster() -> None:
     # Span 2 joins 1 (0.5), so for span 3 antecedents 1 and 2 are one outcome.
     masses = Revision(PREDICTION, Links()).masses(np.array([3]))

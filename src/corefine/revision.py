@@ -246,11 +246,17 @@ class Revision:
             self.votes[row, 1:][blocked] = 0.0
 
     def _link_best(self, rows: Indices) -> None:
-        """Link each of these mentions to its most probable antecedent."""
-        columns = self.rows[rows].argmax(axis=1)
-        best = self.prediction.candidates[rows, columns - 1] if self.prediction.width else NONE
-        self._antecedent[rows] = np.where(columns == EPSILON, NONE, best)
-        self._strength[rows] = self.rows[rows, columns]
+        """Link each of these mentions to its most probable antecedent, if it is likelier than not to have one.
+
+        Several antecedents of one entity share the mass of that entity, so that each of them may be less probable
+        than epsilon where all of them together are not.
+        """
+        if not self.prediction.width:
+            return
+        columns = 1 + self.rows[rows, 1:].argmax(axis=1)
+        linked = self.rows[rows, EPSILON] < 0.5
+        self._antecedent[rows] = np.where(linked, self.prediction.candidates[rows, columns - 1], NONE)
+        self._strength[rows] = np.where(linked, self.rows[rows, columns], self.rows[rows, EPSILON])
 
 
 class _ListedBy:
