@@ -39,6 +39,7 @@ def inputs_of(doc: Document, *, layers: int = 1, genres: tuple[str, ...] = ()) -
 def ranker_of(*, layers: int = 1, **head: Any) -> SpanRanker:
     torch.manual_seed(3)
     sizes = {"hidden": 11, "feature_width": 5, "pair_width": 6, "candidates": 9, "context_width": 4}
+    sizes |= {"coarse_to_fine": False, "string_match": False, "surface": False}
     ranker = SpanRanker(ModelConfig(head=HeadConfig(**{**sizes, **head})), WIDTH, layers)
     return ranker.eval()
 

@@ -27,7 +27,9 @@ from corefine.model.ranker import SpanRanker
 
 TOKENS = 2_000
 WIDTH = 384
-PAPER = HeadConfig(pair_width=FULL, pair_depth=2, mention_depth=2, hidden=150)
+PAPER = HeadConfig(
+    pair_width=FULL, pair_depth=2, mention_depth=2, hidden=150, coarse_to_fine=False, string_match=False, surface=False
+)
 """The paper's function: everything else is as in the paper by default."""
 
 _SENTENCE = "The old woman told her son that he should leave the house before the stranger came back to it .".split()

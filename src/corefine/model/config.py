@@ -89,18 +89,18 @@ class HeadConfig(Config):
     candidates: int = 100  # K: antecedents considered for each top span
     within_sentences: bool = False  # whether a span may not cross a sentence boundary (Lee et al.)
     non_crossing: bool = False  # whether top spans may not cross one another (Lee et al.; slower)
-    coarse_to_fine: bool = False  # the best K by a bilinear score instead of the nearest K
+    coarse_to_fine: bool = True  # the best K by a bilinear score instead of the nearest K (the paper)
     coarse_window: int = 1_000  # coarse_to_fine: how many previous top spans compete; keeps cost linear
 
-    hidden: int = 150  # units in each hidden layer of the mention and the pair scorer
+    hidden: int = 128  # units in each hidden layer of the mention and the pair scorer (the paper: 150)
     mention_depth: int = 2  # hidden layers of the mention scorer
-    pair_depth: int = 2  # hidden layers of the pair scorer
+    pair_depth: int = 1  # hidden layers of the pair scorer (the paper: 2)
     pair_width: int | str = 64  # numbers g is projected to for g_i * g_j; "full": all of g, the paper's function
     feature_width: int = 20  # numbers of each embedded feature (width, distance, ...)
     speakers: bool = False  # pair feature: same speaker, another, or unknown
     genres: tuple[str, ...] = ()  # genres with an embedding of their own; any other is "unknown"
-    string_match: bool = False  # pair feature: the same words, the same last word, or neither; letter case aside
-    surface: bool = False  # token feature: letter case, digits, quotation (an uncased encoder loses them)
+    string_match: bool = True  # pair feature: the same words, the same last word, or neither; letter case aside
+    surface: bool = True  # token feature: letter case, digits, quotation (an uncased encoder loses them)
 
     context: str = "none"  # none | lstm: a small layer over the encoder's states
     context_width: int = 200  # lstm: state size in each direction
