@@ -11,13 +11,18 @@ import typer
 
 from corefine.cli.annotate import annotate as annotate_command
 from corefine.cli.bench import app as bench_app
+from corefine.cli.check import check as check_command
+from corefine.cli.convert import convert as convert_command
 from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
+from corefine.cli.export import export as export_command
+from corefine.cli.invite import invite as invite_command
 from corefine.cli.plot import plot as plot_command
 from corefine.cli.predict import predict as predict_command
 from corefine.cli.reproduce import reproduce as reproduce_command
 from corefine.cli.score import score as score_command
 from corefine.cli.simulate import simulate as simulate_command
+from corefine.cli.times import times as times_command
 from corefine.cli.train import train as train_command
 from corefine.errors import CorefineError
 
@@ -40,6 +45,11 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 app.command("annotate")(annotate_command)
+app.command("export")(export_command)
+app.command("invite")(invite_command)
+app.command("times")(times_command)
+app.command("check")(check_command)
+app.command("convert")(convert_command)
 app.command("demo")(demo_command)
 app.command("predict")(predict_command)
 app.command("plot")(plot_command)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from corefine.document import Document, Span
 from corefine.errors import InputError
@@ -26,7 +26,8 @@ TYPE = "Mention"
 """The type of mentions that came from elsewhere."""
 
 _SAME = re.compile(r"coref.*|ident|identity|equiv", re.IGNORECASE)
-_REFERENCE = re.compile(r"\bT\d+\b")
+_REFERENCE = re.compile(r"\bT\d+\b", re.ASCII)
+_TYPE = re.compile(r"\S+")
 _FRAGMENT = re.compile(r"(\d{1,12}) (\d{1,12})", re.ASCII)
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 
@@ -208,10 +209,10 @@ def losses(document: Document) -> Counter[str]:
 def render(document: Document) -> str:
     """The content of the `.ann` file."""
     text, offsets = text_of(document)
-    kept = document.extra.get(NAME, {})
+    kept = _kept(document)
     known: dict[str, list[tuple[str, str]]] = {}
-    for place, id_, kind in kept.get("mentions", ()):
-        known.setdefault(place, []).append((id_, kind))
+    for place, id_, kind in lost.entries(kept, "mentions", 3):
+        known.setdefault(str(place), []).append((str(id_), str(kind)))
     used = {id_ for entries in known.values() for id_, _ in entries}
     fresh = (f"T{number}" for number in range(1, len(used) + sum(map(len, document.clusters)) + 2))
     lines: list[str] = []
@@ -225,10 +226,26 @@ def render(document: Document) -> str:
         where = ";".join(f"{start} {end}" for start, end in fragments)
         quoted = " ".join(text[start:end] for start, end in fragments).replace("\t", " ")
         lines += [f"{id_}\t{kind} {where}\t{quoted}" for id_, kind in entries]
-    lines += _links(document, ids, kept.get("links", ()))
+    lines += _links(document, ids, kept["links"])
     present = {id_ for entries in ids.values() for id_ in entries}
-    lines += [line for line in kept.get("others", ()) if present.issuperset(_REFERENCE.findall(line))]
+    lines += [line for line in kept["others"] if present.issuperset(_REFERENCE.findall(line))]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _kept(document: Document) -> dict[str, list[Any]]:
+    """What a brat reader left in `extra`; what cannot be from one is ignored."""
+    content = document.extra.get(NAME)
+    kept: dict[str, list[Any]] = {"mentions": [], "links": [], "others": []}
+    if isinstance(content, dict):
+        kept["mentions"] = [
+            entry
+            for entry in lost.entries(content, "mentions", 3)
+            if _REFERENCE.fullmatch(str(entry[1])) and _TYPE.fullmatch(str(entry[2]))
+        ]
+        for field in ("links", "others"):
+            lines = content.get(field)
+            kept[field] = [str(line) for line in lines if "\n" not in str(line)] if isinstance(lines, list) else []
+    return kept
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:

@@ -83,19 +83,29 @@ def of_extra(document: Document, own: str) -> Counter[str]:
 
 
 def _of_conllu(content: dict[str, Any]) -> Counter[str]:
-    rows = [str(id_) for _, _, id_, _ in content.get("rows", ())]
-    mentions = [(str(place), str(body)) for place, body in content.get("mentions", ())]
+    ids = [str(row[2]) for row in entries(content, "rows", 4)]
+    mentions = [(str(place), str(body)) for place, body in entries(content, "mentions", 2)]
+    comments = content.get("comments")
     return count(
-        sentence_comments=sum(map(len, content.get("comments", ()))),
-        multiword_tokens=sum("-" in id_ for id_ in rows),
-        empty_nodes=sum("." in id_ for id_ in rows),
+        sentence_comments=sum(len(lines) for lines in comments if isinstance(lines, list))
+        if isinstance(comments, list)
+        else 0,
+        multiword_tokens=sum("-" in id_ for id_ in ids),
+        empty_nodes=sum("." in id_ for id_ in ids),
         zero_mentions=sum("z" in place for place, _ in mentions),
         entity_attributes=sum("-" in body for _, body in mentions),
     )
 
 
 def _of_brat(content: dict[str, Any]) -> Counter[str]:
+    others = content.get("others")
     return count(
-        mention_types=len(content.get("mentions", ())),
-        other_annotations=len(content.get("others", ())),
+        mention_types=len(entries(content, "mentions", 3)),
+        other_annotations=len(others) if isinstance(others, list) else 0,
     )
+
+
+def entries(content: dict[str, Any], field: str, size: int) -> list[list[Any]]:
+    """The lists of this size in a field of `extra`, which may come from anywhere."""
+    found = content.get(field)
+    return [each for each in found if isinstance(each, list) and len(each) == size] if isinstance(found, list) else []

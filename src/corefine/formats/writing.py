@@ -16,8 +16,8 @@ from corefine.formats.registry import Format, ending_of
 Lost = Counter[str]
 
 
-def put(documents: Iterable[Document], format_: Format, path: Path, files: Staged) -> Lost:
-    """Stage documents at a path (for formats with a file a document also a folder), and say what was lost."""
+def put(documents: Iterable[Document], format_: Format, path: Path, files: Staged, *, folder: bool = False) -> Lost:
+    """Stage documents at a path, and say what is lost. A format with a file a document takes a folder as well."""
     lost: Lost = Counter()
     if format_.many:
         with files.open(path) as stream:
@@ -25,7 +25,7 @@ def put(documents: Iterable[Document], format_: Format, path: Path, files: Stage
                 lost += format_.losses(document)
                 stream.write(_bytes(document, *format_.files.values()))
         return lost
-    single = not path.is_dir() and ending_of(path) != ""
+    single = not (folder or path.is_dir() or ending_of(path) == "")
     for number, document in enumerate(documents):
         if single and number:
             raise InputError(f"{path}: {format_.name} holds one document a file; give a folder for several")
@@ -56,7 +56,7 @@ def refuse(lost: Lost, format_: Format) -> None:
     """Raise if anything was lost."""
     if lost:
         what = ", ".join(f"{name} ({number})" for name, number in sorted(lost.items()))
-        raise LossError(f"{format_.name} cannot express: {what}. Allow it to leave them out (lossy)", dict(lost))
+        raise LossError(f"{format_.name} cannot express: {what}; --lossy (lossy=True) leaves them out", dict(lost))
 
 
 def _targets(place: Path, format_: Format) -> Mapping[Path, Callable[[Document], str]]:

@@ -1,0 +1,48 @@
+"""Every fault of some files: what `corefine check` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from corefine.errors import Fault, InputError
+from corefine.formats.paths import find
+from corefine.formats.registry import format_for
+from corefine.formats.source import OnFault, Source
+
+
+@dataclass(slots=True)
+class Checked:
+    """How many files were read and documents found in them, and the faults in the order they were met."""
+
+    files: int = 0
+    documents: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+
+def check(
+    wheres: Iterable[str],
+    format: str | None = None,
+    *,
+    language: str | None = None,
+    on_fault: OnFault = lambda _: None,
+) -> Checked:
+    """Read all files that these paths, folders and globs mean, to their ends."""
+    checked = Checked()
+
+    def note(fault: Fault) -> None:
+        checked.faults.append(fault)
+        on_fault(fault)
+
+    for found in [found for where in wheres for found in find(where, format)]:
+        checked.files += 1
+        before = checked.documents, len(checked.faults)
+        reader = format_for(found.path, format)
+        try:
+            for _ in reader.read(Source(found.path, on_fault=note, language=language)):
+                checked.documents += 1
+        except InputError as error:
+            note(Fault(str(error), str(found.path)))
+        if (checked.documents, len(checked.faults)) == before:
+            note(Fault("the file holds no document", str(found.path), fatal=False))
+    return checked

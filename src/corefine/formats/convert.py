@@ -1,0 +1,120 @@
+"""From files of one format to files of another: what `corefine convert` runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from corefine.document import Document
+from corefine.errors import Fault, InputError
+from corefine.formats.files import Staged
+from corefine.formats.paths import Found, find
+from corefine.formats.registry import Format, ending_of, format_for, knows
+from corefine.formats.source import OnFault, Source
+from corefine.formats.writing import put, put_on_stream, refuse
+
+STREAM = "-"
+Tracked = Callable[[Iterable[Document]], Iterable[Document]]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What was done: files read, documents and mentions written, what was lost, repaired and left out."""
+
+    files: int = 0
+    documents: int = 0
+    mentions: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+    repaired: int = 0
+    left_out: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def convert(
+    source: str,
+    target: str,
+    *,
+    from_: str | None = None,
+    to: str | None = None,
+    lossy: bool = False,
+    skip_faulty: bool = False,
+    language: str | None = None,
+    on_fault: OnFault = lambda _: None,
+    tracked: Tracked = lambda documents: documents,
+) -> Summary:
+    """Convert a file, a folder, what a glob matches, or standard input (`-`).
+
+    The target is a file for all documents, a folder that gets the same files as the source (or a file for each
+    document, where the format wants that), or standard output (`-`). On an error nothing is written: a document that
+    cannot be read is one unless `skip_faulty`, and so is losing something unless `lossy`.
+    """
+    summary = Summary()
+    inputs: list[Found | None] = [None] if source == STREAM else [*find(source, from_)]
+    summary.files = len(inputs)
+    several = len(inputs) > 1 or (source != STREAM and Path(source).is_dir())
+    format_ = format_for(None if target == STREAM or Path(target).is_dir() else target, to)
+    unreadable = 0
+
+    def note(fault: Fault) -> None:
+        nonlocal unreadable
+        unreadable += fault.fatal
+        summary.repaired += not fault.fatal
+        on_fault(fault)
+
+    def documents(found: Found | None) -> Iterator[Document]:
+        where = sys.stdin.buffer if found is None else found.path
+        reader = format_for(None if found is None else found.path, from_)
+        for document in tracked(reader.read(Source(where, on_fault=note, language=language))):
+            summary.documents += 1
+            summary.mentions += sum(map(len, document.clusters))
+            yield document
+
+    every = (document for found in inputs for document in documents(found))
+    lost: Counter[str] = Counter()
+    with Staged() as files:
+        if target == STREAM:
+            lost = put_on_stream(every, format_, sys.stdout.buffer, lossy=lossy)
+        elif not _is_folder(target, format_, several):
+            lost = put(every, format_, Path(target), files)
+        elif not format_.many:
+            for found in inputs:
+                folder = Path(target) / (found.relative.parent if found else "")
+                lost += put(documents(found), format_, folder, files, folder=True)
+        else:
+            for found in inputs:
+                relative = found.relative if found else Path("stdin")
+                lost += put(documents(found), format_, Path(target) / _renamed(relative, format_), files)
+        if unreadable and not skip_faulty:
+            raise InputError(
+                f"{unreadable} faults leave documents unreadable; nothing was written (see corefine check)"
+            )
+        if not lossy:
+            refuse(lost, format_)
+    summary.lost = dict(lost)
+    summary.left_out = unreadable
+    return summary
+
+
+def _is_folder(target: str, format_: Format, several: bool) -> bool:
+    path = Path(target)
+    if path.is_dir() or target.endswith(os.sep):
+        return True
+    if knows(path):
+        return False
+    return not path.exists() and (several or not format_.many)
+
+
+def _renamed(path: Path, format_: Format) -> Path:
+    """The same path with the format's own ending, packed if it was."""
+    packed = ".gz" if path.suffix == ".gz" else ""
+    base = path.name.removesuffix(packed)
+    if knows(path):
+        base = base.removesuffix(ending_of(path))
+    return path.with_name(f"{base}{format_.endings[0]}{packed}")
