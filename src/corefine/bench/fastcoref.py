@@ -62,7 +62,7 @@ def measure(python: str, *, mirror: Path | None = None, threads: int | None = No
         file = Path(folder) / "documents.json"
         file.write_text(json.dumps(documents), encoding="utf-8")
         common = [str(file), str(threads)]
-        commands = {name: [python, str(SIDE), *common, str(size)] for name, size in BATCHES.items()} | {
+        commands = {name: [python, "-I", str(SIDE), *common, str(size)] for name, size in BATCHES.items()} | {
             "ours": [sys.executable, "-m", "corefine.bench.fastcoref", "--side", *common]
         }
         sides = {name: _Process(command) for name, command in commands.items()}

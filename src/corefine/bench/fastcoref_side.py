@@ -1,6 +1,6 @@
 """fastcoref's side of the comparison: a script for an environment that has fastcoref and not corefine.
 
-    python fastcoref_side.py DOCUMENTS.json THREADS TOKENS_IN_BATCH
+    python -I fastcoref_side.py DOCUMENTS.json THREADS TOKENS_IN_BATCH
 
 It builds the published architecture from its configuration, with random weights, on which speed does not depend, and a
 byte-level BPE tokenizer made from the very documents, which cuts words into fewer pieces than the published one would:
