@@ -163,7 +163,6 @@ def _timed(calls: Iterable[Call]) -> float:
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
     """As `timeit` does: a collection would be charged to whichever link it falls on."""
-    gc.collect()
     gc.disable()
     try:
         yield
