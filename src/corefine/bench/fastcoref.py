@@ -1,6 +1,6 @@
 """Documents a second and memory, side by side with fastcoref on LitBank test.
 
-    python -m venv /some/where && /some/where/bin/pip install fastcoref
+    python -m venv /some/where && /some/where/bin/pip install fastcoref 'transformers<5' 'datasets<4'
     python -m corefine.bench.fastcoref --python /some/where/bin/python --json
 
 Both run in processes of their own with the same tokens and the same number of threads, taking turns. fastcoref is
