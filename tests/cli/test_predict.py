@@ -160,3 +160,19 @@ def test_the_model_must_be_there(tmp_path: Path) -> None:
     result = predict(tmp_path / "none", "a", "b")
     assert "holds no model" in str(result.exception)
     assert "torch" in sys.modules
+
+
+def test_corefud_gets_new_entities_in_place_of_the_old(model: Path) -> None:
+    """What the file said of its own entities (types, heads, empty nodes) does not cling to those that were found."""
+    rows = [
+        "1\tAnna\tAnna\tPROPN\t_\t_\t2\tnsubj\t_\tEntity=(e1-person-1)",
+        "2\tsaw\tsee\tVERB\t_\t_\t0\troot\t_\t_",
+        "3\therself\therself\tPRON\t_\t_\t2\tobj\t_\tEntity=(e1-person-1)",
+    ]
+    head = "# global.Entity = eid-etype-head\n# newdoc id = d\n# sent_id = 1\n# text = Anna saw herself\n"
+    Path("a.conllu").write_text(head + "\n".join(rows) + "\n\n")
+    done(predict(model, "a.conllu", "b.conllu"))
+    (document,) = read_all("b.conllu")
+    assert document.tokens == ("Anna", "saw", "herself")
+    assert [len(cluster) for cluster in document.clusters] == [3]
+    assert document.layers["upos"] == ("PROPN", "VERB", "PRON")
