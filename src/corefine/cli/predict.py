@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corefine.cli.progress import QUIET_SECONDS
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from corefine.model.resolver import Result
 
 
@@ -38,21 +44,41 @@ def predict(
     resolver = load(model, device=device, cache=cache)
     options = Options(read_as=from_, write_as=to, language=language, lossy=lossy)
     seen = {"documents": 0, "tokens": 0, "entities": 0, "mentions": 0}
-    began = last = time.monotonic()
+    began = time.monotonic()
+    with _progress(quiet=json) as say:
 
-    def show(result: Result) -> None:
-        nonlocal last
-        seen["documents"] += 1
-        seen["tokens"] += len(result.document)
-        seen["entities"] += len(result.clusters)
-        seen["mentions"] += sum(map(len, result.clusters))
-        if not json and time.monotonic() - last >= 5:
-            last = time.monotonic()
-            typer.echo(f"{seen['documents']} documents", err=True)
+        def show(result: Result) -> None:
+            seen["documents"] += 1
+            seen["tokens"] += len(result.document)
+            seen["entities"] += len(result.clusters)
+            seen["mentions"] += sum(map(len, result.clusters))
+            say(f"{seen['documents']} documents, {seen['tokens']:,} tokens")
 
-    predict_files(resolver, source, target, options, on_result=show)
+        predict_files(resolver, source, target, options, on_result=show)
     if json:
         typer.echo(json_.dumps(seen | {"seconds": time.monotonic() - began}), err=True)
     else:
         found = f"{seen['entities']} entities with {seen['mentions']} mentions"
         typer.echo(f"{seen['documents']} documents, {seen['tokens']} tokens: {found}", err=True)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Say how far along the work is: on one line of a terminal, now and then as a line elsewhere."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("predicting") as status:
+            yield lambda text: status.update(f"predicting: {text}")
+    else:
+        last = time.monotonic()
+
+        def line(text: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= QUIET_SECONDS:
+                last = time.monotonic()
+                typer.echo(f"predicting: {text}", err=True)
+
+        yield line
