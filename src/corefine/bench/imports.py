@@ -42,3 +42,11 @@ def _microseconds(program: str, *arguments: str) -> dict[str, int]:
         if own.strip().isdigit():
             times[name.strip()] = int(own)
     return times
+
+
+def described(times: ImportTimes) -> str:
+    return (
+        f"import corefine: {1000 * times.import_seconds:.0f} ms\n"
+        f"corefine --help: {1000 * times.help_seconds:.0f} ms\n"
+        f"limit: {1000 * LIMIT_SECONDS:.0f} ms each"
+    )

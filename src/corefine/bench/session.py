@@ -66,7 +66,14 @@ def measure(
     median, p95, worst = np.quantile(ours, [0.5, 0.95, 1.0]) * 1000
     from_scratch = float(np.median(scratch)) * 1000
     return SessionTimes(
-        spans, candidates, len(ours), float(median), float(p95), float(worst), from_scratch, float(median) / from_scratch
+        spans,
+        candidates,
+        len(ours),
+        float(median),
+        float(p95),
+        float(worst),
+        from_scratch,
+        float(median) / from_scratch,
     )
 
 
@@ -113,3 +120,12 @@ def _entities(size: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.
         else:
             entity[i] = entity[rng.integers(i)]
     return entity
+
+
+def described(times: SessionTimes) -> str:
+    return (
+        f"{times.questions} answers about {times.spans} top spans with {times.candidates} candidates each\n"
+        f"answer to next question: median {times.median_ms:.1f} ms, 95th percentile {times.p95_ms:.1f} ms, "
+        f"worst {times.worst_ms:.1f} ms\n"
+        f"from scratch: median {times.scratch_median_ms:.1f} ms, {1 / times.ratio:.1f} times as long"
+    )

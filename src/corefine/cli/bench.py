@@ -60,3 +60,36 @@ def model(
     from corefine.bench.model import described, measure
 
     report(measure(rounds), described, json=json)
+
+
+@app.command()
+def session(
+    json: Json = False,
+    questions: Annotated[int, typer.Option(min=1, help="Questions to answer.")] = 600,
+    seed: Seed = 0,
+) -> None:
+    """Time the wait between an answer and the next question, against recomputing everything."""
+    from corefine.bench.session import described, measure
+
+    report(measure(questions=questions, seed=seed), described, json=json)
+
+
+@app.command()
+def imports(json: Json = False) -> None:
+    """Time what `import corefine` and `corefine --help` load."""
+    from corefine.bench.imports import described, measure
+
+    report(measure(), described, json=json)
+
+
+@app.command()
+def scores(
+    json: Json = False,
+    corpora: Annotated[
+        Path | None, typer.Option(help="Folder with the corpora, as `data get --mirror` has it.")
+    ] = None,
+) -> None:
+    """Time the scores against scorch on LitBank, and how they grow with the document."""
+    from corefine.bench.scores import described, measure
+
+    report(measure(corpora=corpora), described, json=json)
