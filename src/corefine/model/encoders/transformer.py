@@ -160,8 +160,10 @@ def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
 def _load(source: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModel, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise MissingExtraError("transformers", "model") from error
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True)
         network = AutoModel.from_pretrained(source, attn_implementation="sdpa", use_safetensors=True)
