@@ -20,12 +20,21 @@ from corefine.formats.conllu_entities import DEFAULT_FIELDS, Divided, Whole, mat
 from corefine.formats.conllu_scan import IrregularError, Lines, Scan
 from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
 
-_NEWDOC_LINE = b"\n# newdoc"
 _PART = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def read(source: Source) -> Iterator[Document]:
     return _Reader(source).documents()
+
+
+def _last_document(data: bytearray, searched: int) -> int:
+    """Where the last document begins that begins in what was not searched before, or 0."""
+    found = len(data)
+    while (found := data.rfind(b"\n# newdoc", searched, found)) >= 0:
+        if conllu_scan.is_comment_on(b"newdoc", data, found + 1):
+            blank = data.rfind(b"\n\n", 0, found + 1)
+            return blank + 2 if blank >= 0 else 0
+    return 0
 
 
 class _Header(NamedTuple):
@@ -77,12 +86,10 @@ class _Reader:
                     crlf = True
                     chunk = chunk.replace(b"\r\n", b"\n")
                 data += chunk
-                found = data.rfind(_NEWDOC_LINE, searched)
-                begin = data.rfind(b"\n\n", 0, found + 1) + 2 if found >= 0 else 0
-                if begin > 1:
+                if (begin := _last_document(data, searched)) > 0:
                     yield bytes(memoryview(data)[:begin])
                     del data[:begin]
-                searched = max(len(data) - len(_NEWDOC_LINE), 0)
+                searched = max(len(data) - len("\n# newdoc id"), 0)
         if data.strip(b"\n"):
             yield bytes(data) if data.endswith(b"\n") else bytes(data) + b"\n"
 

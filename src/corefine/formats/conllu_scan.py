@@ -59,7 +59,13 @@ class Lines:
         # most comments are about something else: look at two letters of each before looking at any closely
         letters = self.array[np.minimum(comments[:, None] + (2, 3), len(self.array) - 1)]
         likely = comments[(letters == (word[0], word[1])).all(axis=1)]
-        return [at for at in likely.tolist() if self.data.startswith(b"# " + word, at)]
+        return [at for at in likely.tolist() if is_comment_on(word, self.data, at)]
+
+
+def is_comment_on(word: bytes, data: bytes | bytearray, at: int) -> bool:
+    """Whether a comment begins here of which this is the first word."""
+    start = b"# " + word
+    return data.startswith(start, at) and data[at + len(start) : at + len(start) + 1] in (b" ", b"=", b"\n", b"\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +162,9 @@ def _tabs(array: NDArray[np.uint8], begins: Indices, ends: Indices) -> Indices:
     """Where each row is divided into columns."""
     tabs: Indices = (array == _TAB).nonzero()[0]
     wanted = len(begins) * (COLUMNS - 1)
-    if len(tabs) != wanted and len(ends):  # comments may have tabs as well
-        row = np.minimum(ends.searchsorted(tabs), len(ends) - 1)
-        tabs = tabs[(tabs >= begins[row]) & (tabs < ends[row])]
+    if len(tabs) != wanted:  # comments may have tabs as well
+        row = ends.searchsorted(tabs)
+        tabs = tabs[(row < len(ends)) & (tabs >= np.append(begins, len(array))[row])]
     if len(tabs) != wanted:
         raise IrregularError
     tabs = tabs.reshape(-1, COLUMNS - 1)
