@@ -140,10 +140,18 @@ class Decoder:
         if not clashes:
             return [part]
         groups = _Groups({node: self._entity[node] for node in part}, clashes)
-        linked = (node for node in part if node < self._nodes.rows and self._antecedent[node] != NONE)
-        for node in sorted(linked, key=lambda node: (-self._strength[node], node)):  # the strongest links first
-            groups.join(node, self._antecedent[node])
+        for _, node, antecedent in sorted(self._links_between(part)):
+            groups.join(node, antecedent)
         return groups.members()
+
+    def _links_between(self, part: list[int]) -> Iterator[tuple[float, int, int]]:
+        """The model's links within a part, but for those within an entity: how weak each is, and its two ends."""
+        entity, antecedents, strength = self._entity, self._antecedent, self._strength
+        for node in part:
+            if node < self._nodes.rows and (antecedent := antecedents[node]) != NONE:
+                own = entity[node]
+                if own is None or own != entity[antecedent]:
+                    yield -strength[node], node, antecedent
 
 
 class _Groups:

@@ -54,6 +54,7 @@ class Inquiry:
         self._asked: Counter[Span] = Counter()  # mentions of standing answers, and how often each was asked about
         self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
         self._said: dict[Span, list[Answered]] = {}  # standing answers to questions about a mention
+        self._corrections: list[Answered] = []  # those that set a mention's boundaries right
         self.revision = Revision(prediction, links) if closing is Closing.INCREMENTAL else DirectRevision(prediction)
         self._scores = selector.scores(self.revision, np.arange(len(prediction)))
         for answered in answers:
@@ -69,6 +70,8 @@ class Inquiry:
         about = self._said.setdefault(question.mention, [])
         about.append(answered) if stands else about.remove(answered)
         self._asked += Counter({question.mention: 1 if stands else -1})
+        if answered.answer.reply is Reply.BOUNDARIES:
+            self._corrections.append(answered) if stands else self._corrections.remove(answered)
         row = self.revision.nodes.row(question.mention)
         if row is None:
             return
@@ -142,11 +145,9 @@ class Inquiry:
 
     def _corrected(self, number: int) -> Question | None:
         """A question about a span whose boundaries were set right, in place of the one in which they were."""
-        for answered in (answered for said in self._said.values() for answered in said):
+        for answered in self._corrections:
             question, span = answered.question, answered.answer.span
-            if answered.answer.reply is not Reply.BOUNDARIES or span is None:
-                continue
-            if question.protocol is Protocol.MENTIONS or self._asked[span] or self._is_settled(span):
+            if span is None or question.protocol is Protocol.MENTIONS or self._asked[span] or self._is_settled(span):
                 continue
             proposed = question.antecedent
             fits = proposed is not None and proposed < span and self._links.relation(proposed, span) is None

@@ -103,9 +103,10 @@ def large_document(spans: int, candidates: int, seed: int) -> tuple[Document, Pr
     table = np.arange(spans)[:, None] - np.arange(candidates, 0, -1)[None, :]  # [N, K] the nearest K, in order
     table[table < 0] = NONE
     same = (entity[:, None] == entity[table]) & (table != NONE)
-    scores = rng.normal(0.0, 1.5, table.shape) - 1.0 + 2.5 * same
+    # About as right as a model early in annotation: 6 links in 10 are right, 9 first mentions in 10 have no antecedent.
+    scores = rng.normal(-6.0, 2.0, table.shape) + 6.5 * same
     scores[table == NONE] = -np.inf
-    weights = np.exp(np.concatenate([np.full((spans, 1), 1.5), scores], axis=1))
+    weights = np.exp(np.concatenate([np.full((spans, 1), 1.0), scores], axis=1))
     return document, Prediction(tuple(mentions), table, weights / weights.sum(axis=1, keepdims=True))
 
 
