@@ -103,14 +103,29 @@ def test_is_this_a_mention() -> None:
     assert question.antecedent is None
     assert (question.mention, question.probability) == (A, 0.5)  # the most uncertain
     session.answer(Answer.yes())
-    assert (A,) in session.relabelled().clusters
+    assert any(A in cluster for cluster in session.relabelled().clusters)
     assert ask(session).mention == B
     session.answer(Answer(reply=Reply.NOT_A_MENTION))
     assert not session.links.is_mention(B)
     mention = ask(session).mention
     session.answer(Answer(reply=Reply.BOUNDARIES, span=Span(mention.start, 5)))
     assert not session.links.is_mention(mention)
+    assert (Span(mention.start, 5),) in session.relabelled().clusters
     assert ask(session).mention != Span(mention.start, 5)  # who drags a span says that it is a mention
+
+
+def test_what_was_said_to_be_no_mention_cannot_be_added_and_the_other_way_round() -> None:
+    session = fresh()
+    session.edit([NotAMention(B)])
+    before = state_of(session)
+    with pytest.raises(ContradictionError) as caught:
+        session.edit([First(B, B)], mentions=[B])
+    assert caught.value.answers == (1,)
+    assert state_of(session) == before
+    session.edit([First(B, B)], mentions=[B], withdrawing=[1])
+    with pytest.raises(ContradictionError) as caught:
+        session.edit([NotAMention(B)])
+    assert caught.value.answers == (2,)
 
 
 def test_gold_says_what_is_a_mention() -> None:

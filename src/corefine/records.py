@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from corefine.document import Span
-from corefine.errors import InputError
+from corefine.errors import ContradictionError, InputError
 from corefine.links import Assertion, Cannot, First, Must, NotAMention
 from corefine.questions import Answer, Protocol, Question, Reply, span_from_json, span_to_json
 
@@ -174,6 +175,22 @@ def spans_said(entry: Entry) -> set[Span]:
         if entry.answer.span is not None:
             said.add(entry.answer.span)
     return said
+
+
+def check_mentions(entry: Entry, standing: Iterable[Entry]) -> None:
+    """Raise where one says that a span is a mention and the other that it is not: links alone do not know of that."""
+    said, denied = set(entry.mentions), _denied(entry)
+    if not said and not denied:
+        return
+    against = [other.number for other in standing if not denied.isdisjoint(other.mentions) or said & _denied(other)]
+    if said & denied or against:
+        span = min(said | denied)
+        message = f"answer {entry.number} says whether {span} is a mention, and others say the opposite: "
+        raise ContradictionError(f"{message}{', '.join(map(str, against)) or 'so does it itself'}", against)
+
+
+def _denied(entry: Entry) -> set[Span]:
+    return {assertion.mention for assertion in entry.assertions if isinstance(assertion, NotAMention)}
 
 
 _KINDS: dict[str, type[Assertion]] = {"must": Must, "cannot": Cannot, "first": First, "not-a-mention": NotAMention}

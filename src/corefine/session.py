@@ -28,6 +28,7 @@ from corefine.records import (
     Entry,
     Outcome,
     check_log,
+    check_mentions,
     spans_said,
 )
 from corefine.revision import Revision
@@ -298,6 +299,7 @@ class Session:
     def _give(self, entry: Entry) -> Outcome:
         """Assert what an answer or edit says; raises and changes nothing where the links contradict it."""
         number = entry.number
+        check_mentions(entry, self._standing.values())
         mention = entry.question.mention if isinstance(entry, Answered) else None
         spans = spans_said(entry)
         open_before = self._inquiry.open_rows()

@@ -27,9 +27,7 @@ def annotate(
         "corefine-project"
     ),
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any that is free.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any that is free.")] = 8000,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     database: Annotated[
         str | None, typer.Option(help="postgresql://... for teams, in place of a file in the project's folder.")
@@ -69,6 +67,17 @@ def need_web() -> None:
     for package in ("fastapi", "uvicorn", "sqlalchemy", "alembic"):
         if find_spec(package) is None:
             raise MissingExtraError(package, "web")
+
+
+def need_project(folder: Path, database: str | None) -> Project:
+    """A project that is there already; raises if it is not."""
+    need_web()
+    from corefine.errors import InputError
+    from corefine.project import Project
+
+    if database is None and not (folder / "project.json").exists():
+        raise InputError(f"{folder} is not a project: name one with --project, or begin one with `corefine annotate`")
+    return Project(folder, database=database)
 
 
 def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:

@@ -35,6 +35,7 @@ class Worker:
         self._alive = alive
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
+        self._tried_starter = False
         self._begin()
 
     def run(self) -> None:
@@ -46,6 +47,11 @@ class Worker:
 
     def step(self) -> bool:
         version = self._version()
+        if version.kind == RULES and not self._tried_starter:
+            if not self._has_read_any(version) and self._read_one(version):
+                return True  # somebody may be waiting for a first question, and the starter takes a while to load
+            self._try_starter(version)
+            return True
         if self._read_one(version):
             return True
         if training.is_due(self.project):
@@ -89,29 +95,39 @@ class Worker:
                     versions.finish(connection, version.id, FAILED, message=training.INTERRUPTED)
 
     def _version(self) -> Version:
-        """The newest version; the first one is the starter model, or rules where there is none."""
-        with self.project.database.read() as connection:
+        """The newest version; the very first one is rules, which are there at once."""
+        with self.project.database.write() as connection:
             latest = versions.latest(connection)
-        if latest is not None and latest.kind != RULES:
-            return latest
-        predict = _starter(self.project)
-        if latest is not None and predict is None:
-            return latest
-        kind = RULES if predict is None else STARTER
-        f1 = training.held_out_f1(self.project, predict or rules.predict)
-
-        def job(connection: Connection) -> int:
-            number = versions.add(connection, kind, kind)
-            versions.finish(connection, number, READY, f1=f1)
-            return number
-
-        number = self.project.writer.write(job)
-        self._predictors[number] = predict or rules.predict
-        with self.project.database.read() as connection:
-            latest = versions.latest(connection)
+            if latest is None:
+                versions.add(connection, RULES, RULES)
+                latest = versions.latest(connection)
         if latest is None:
             raise InputError("the project's first model version is gone")
         return latest
+
+    def _try_starter(self, present: Version) -> None:
+        """Go on with the starter model, if it is here and can be used."""
+        from corefine.extras import load
+
+        self._tried_starter = True
+        try:
+            predict = load("starter", device="cpu", cache=self.project.folder / "cache").model.predict
+        except InputError:
+            f1 = training.held_out_f1(self.project, rules.predict)
+            self.project.writer.write(lambda connection: versions.finish(connection, present.id, READY, f1=f1))
+            return
+        f1 = training.held_out_f1(self.project, predict)
+
+        def job(connection: Connection) -> int:
+            number = versions.add(connection, STARTER, STARTER)
+            versions.finish(connection, number, READY, f1=f1)
+            return number
+
+        self._predictors[self.project.writer.write(job)] = predict
+
+    def _has_read_any(self, version: Version) -> bool:
+        asked = [entry for entry in self.project.documents.entries() if not entry.held_out]
+        return any(self.project.predictions.exists(version.id, entry.id) for entry in asked)
 
     def _read_one(self, version: Version) -> bool:
         """Predict one document that the version has not read; those being worked on come first."""
@@ -155,16 +171,6 @@ def _load(project: Project, version: Version) -> Predict:
 
     where = "starter" if version.kind == STARTER else project.models / f"v{version.id}"
     return load(where, device="cpu", cache=project.folder / "cache").model.predict
-
-
-def _starter(project: Project) -> Predict | None:
-    """The model that ships with corefine, if it is here and can be used."""
-    from corefine.extras import load
-
-    try:
-        return load("starter", device="cpu", cache=project.folder / "cache").model.predict
-    except InputError:
-        return None
 
 
 def main() -> None:

@@ -1,0 +1,74 @@
+"""How long answers took: the paper's timing table for this project, and a cost model made of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from statistics import fmean, median, stdev
+
+from sqlalchemy import Connection, select
+
+from corefine.cost import CostModel
+from corefine.project import schema, settings
+from corefine.questions import Protocol
+
+INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
+FEWEST = 20
+"""With fewer answers of a kind, the cost model keeps the paper's time for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; in seconds."""
+
+    name: str
+    answers: int
+    mean: float | None
+    deviation: float | None
+    median: float | None
+
+
+def measure(connection: Connection) -> list[Row]:
+    """Mean time of each kind of question, over every answer that was timed, whether or not it still stands."""
+    samples: dict[str, list[float]] = {INITIAL: [], FOLLOW_UP: [], ALONE: [], "Reading a document": []}
+    rows = schema.events.c
+    query = select(rows.event, rows.reading, rows.initial, rows.follow_up).where(rows.kind == "answer")
+    for text, reading, initial, follow_up in connection.execute(query):
+        protocol = Protocol(json.loads(text)["protocol"])
+        if reading is not None:
+            samples["Reading a document"].append(reading)
+        if protocol is Protocol.FOLLOW_UP:
+            if follow_up is not None:
+                samples[ALONE].append(follow_up)
+        elif protocol in (Protocol.DISCRETE, Protocol.PAIRWISE):
+            if initial is not None:
+                samples[INITIAL].append(initial)
+            if follow_up is not None:
+                samples[FOLLOW_UP].append(follow_up)
+    return [_row(name, seconds) for name, seconds in samples.items()]
+
+
+def cost_model(rows: list[Row], *, fewest: int = FEWEST) -> CostModel:
+    """The project's own times, where there are enough answers; the paper's elsewhere."""
+    mean = {row.name: row.mean for row in rows if row.mean is not None and row.answers >= fewest}
+    paper = CostModel()
+    return CostModel(
+        initial=mean.get(INITIAL, paper.initial),
+        follow_up=mean.get(FOLLOW_UP, paper.follow_up),
+        follow_up_alone=mean.get(ALONE, paper.follow_up_alone),
+    )
+
+
+def keep(connection: Connection, cost: CostModel) -> None:
+    """Make this the project's cost model."""
+    settings.put(connection, "cost", asdict(cost))
+
+
+def _row(name: str, seconds: list[float]) -> Row:
+    return Row(
+        name=name,
+        answers=len(seconds),
+        mean=fmean(seconds) if seconds else None,
+        deviation=stdev(seconds) if len(seconds) > 1 else None,
+        median=median(seconds) if seconds else None,
+    )
