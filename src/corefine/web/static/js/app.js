@@ -63,6 +63,7 @@ export class App {
     this.main.scrollTop = 0;
     this.page = mount(this.main, this, args);
     this.drop = layer(this.page.keys ?? []);
+    document.body.dataset.page = [known, ...args].join("/");
   }
 
   go(address) {

@@ -8,7 +8,7 @@ const LONGEST = 60; // tokens of a sentence that are shown around a span
 export function context(entry, doc) {
   const pieces = [];
   let before = null;
-  for (const index of entry.sentences) {
+  for (const index of [...new Set(entry.sentences)].sort((a, b) => a - b)) {
     if (before !== null) pieces.push(index > before + 1 ? h("span", { class: "gap-mark" }, " … ") : " ");
     pieces.push(...sentence(doc.sentences[index], entry.spans));
     before = index;

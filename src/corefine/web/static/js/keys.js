@@ -49,12 +49,16 @@ export function nameOf(event) {
 
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]";
 
+/** Whether the control in focus takes this key itself. */
+const taken = (target, name) =>
+  target instanceof Element &&
+  ((name === "Enter" && target.closest("button, a, summary")) || (name === "Space" && target.closest("button, summary, input")));
+
 function handle(event) {
   if (event.isComposing || event.defaultPrevented) return;
   const name = nameOf(event);
   const field = event.target instanceof Element && event.target.closest(FIELDS);
-  const pressed = event.target instanceof Element && event.target.closest("button, a, summary, input, [role=option]");
-  if (pressed && !field && (name === "Enter" || name === "Space")) return; // the focused control takes these
+  if (!field && taken(event.target, name)) return;
   if (name.length === 1 && !singleKeys.on) return;
   for (const binding of active()) {
     if (!binding.keys.includes(name) || (field && !binding.fields) || (binding.when && !binding.when())) continue;

@@ -106,6 +106,7 @@ export class QuestionPanel {
             : ["Is ", mention, " the same as ", quoted(question.antecedent_text ?? "", { class: "chip antecedent-chip" }), "?"];
     this.title.textContent = phase === "initial" ? TITLES[question.protocol] : phase === "follow-up" ? TITLES["follow-up"] : "Wrong boundaries";
     replace(this.pair, words);
+    this.element.dataset.question = question.id;
     this.set(phase);
     this.busy(false);
     this.back.hidden = phase === "initial" || !canGoBack;
@@ -117,6 +118,7 @@ export class QuestionPanel {
   card(title, text, { proceed = null, review = false, help = "" } = {}) {
     this.title.textContent = title;
     replace(this.pair, text);
+    delete this.element.dataset.question;
     this.back.hidden = true;
     this.set(proceed || review ? "proceed" : null);
     this.proceed.firstChild.textContent = proceed ?? "";

@@ -50,7 +50,7 @@ function learning(points) {
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
     h("h2", {}, "Learning curve"),
-    chart,
+    h("div", { class: "chart-scroll" }, chart),
     table(
       "Versions of the model",
       [

@@ -1,0 +1,109 @@
+"""Several people, several tabs, and a server that goes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from browser.conftest import Open
+from browser.driving import Server
+
+
+def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:
+    server = launch()
+    owner = visit(server, "#project/people")
+    page = owner.page
+    page.get_by_label("Name", exact=True).fill("Mira")
+    page.get_by_role("button", name="Invite").click()
+    link = page.get_by_role("textbox", name="Invitation link for Mira")
+    link.wait_for()
+    address = link.input_value()
+    assert address.startswith(f"{server.url}/#join=")
+
+    stranger = visit(server)
+    stranger.page.get_by_text("An invitation is needed").wait_for()
+
+    owner.go("annotate")
+    owner.page.get_by_role("button", name="Begin").wait_for()
+    mira = visit(server, address.removeprefix(f"{server.url}/"))
+    mira.page.get_by_role("button", name="Begin").wait_for()
+    assert "join" not in mira.page.url
+    assert mira.page.locator(".bar nav").get_by_text("Project").count() == 0
+    names = [each.page.locator(".reader .name").inner_text() for each in (owner, mira)]
+    assert names[0] != names[1], "two people are given different documents"
+    for each in (owner, mira):
+        each.press("Enter")
+        each.page.locator(".panel[data-question]").wait_for()
+        each.answered("y")
+    owner.press("h")
+    owner.page.locator(".history .what").first.wait_for()
+    assert owner.page.locator(".history .what").count() == 1, "one sees one's own answers only"
+    mira.go("project")
+    mira.page.get_by_text("For the project’s owner").wait_for()
+    mira.go(f"annotate/{1 if names[0] == 'keyboard' else 2}")
+    mira.page.get_by_text("Documents").first.wait_for()
+
+    stranger.page.reload()
+    stranger.page.get_by_role("textbox", name="Invitation link").fill(f"{server.url}/#join=not-a-token")
+    stranger.page.get_by_role("button", name="Join").click()
+    stranger.page.get_by_role("alert").wait_for()
+
+
+def test_a_lost_connection_keeps_the_answer(launch: Callable[..., Server], visit: Open) -> None:
+    server = launch()
+    driver = visit(server)
+    document = server.id_of("offline")
+    driver.annotate(document)
+    server.stop()
+    before = driver.question
+    driver.press("y")
+    driver.page.get_by_text("No connection to the server").wait_for()
+    assert driver.question == before
+    driver.press("y", "n")
+    server.start()
+    driver.page.wait_for_function(
+        "before => document.querySelector('.panel').dataset.question !== before", arg=before, timeout=60_000
+    )
+    driver.page.locator(".offline").wait_for(state="hidden")
+    assert len(server.history(document)) == 1, "neither lost nor doubled"
+
+    driver.page.context.set_offline(True)
+    driver.press("y")
+    driver.page.get_by_text("No connection to the server").wait_for()
+    driver.page.context.set_offline(False)
+    driver.page.wait_for_function("() => document.querySelector('.offline').hidden")
+    driver.page.get_by_text("Answer 2 is saved").wait_for()
+    assert len(server.history(document)) == 2
+
+
+def test_an_answer_survives_the_tab(launch: Callable[..., Server], visit: Open) -> None:
+    server = launch()
+    driver = visit(server)
+    document = server.id_of("offline")
+    driver.annotate(document)
+    server.stop()
+    driver.press("y")
+    driver.page.get_by_text("No connection to the server").wait_for()
+    server.start()
+    driver.page.reload()
+    driver.page.get_by_text("kept in this browser and has now been saved").or_(
+        driver.page.get_by_text("Question 2 of 6")
+    ).first.wait_for()
+    assert len(server.history(document)) == 1
+
+
+def test_two_tabs_stay_in_step(shared: Server, visit: Open) -> None:
+    document = shared.id_of("tabs")
+    driver = visit(shared)
+    driver.annotate(document)
+    other = driver.page.context.new_page()
+    other.goto(f"{shared.url}/#annotate/{document}")
+    other.get_by_text("open in another tab").wait_for()
+    begin = other.get_by_role("button", name="Begin")
+    begin.wait_for()
+    begin.click()
+    other.locator(".panel[data-question]").wait_for()
+    before = driver.question
+    driver.answered("y")
+    other.wait_for_function("before => document.querySelector('.panel').dataset.question !== before", arg=before)
+    assert other.locator(".panel").get_attribute("data-question") == driver.question
+    assert "another tab" in other.locator(".panel .said").inner_text()
