@@ -1,6 +1,6 @@
 """What a committee costs: three members against one model, predicting the same documents in one run.
 
-    python -m corefine.bench.committee --json
+    corefine bench committee --json
 
 The default model with new weights: speed does not depend on what they are. The encoder's states are computed once
 for all members; what remains for each is the head. The second pair of figures has the states cached on disk, so that
@@ -9,12 +9,9 @@ nothing but the heads is left: it cannot go much below the number of members.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from corefine.bench.measuring import alternate
@@ -76,21 +73,10 @@ def measure(*, rounds: int = 5, members: int = MEMBERS, tokens: int = TOKENS) ->
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    cost = measure(rounds=arguments.rounds)
-    if arguments.json:
-        out = json.dumps(asdict(cost))
-    else:
-        out = (
-            f"a committee of {cost.members}: {cost.ratio:.2f}x one model ({cost.cached_ratio:.2f}x from cached states)"
-        )
-
-    sys.stdout.write(out + "\n")
-
-
-if __name__ == "__main__":
-    main()
+def described(cost: CommitteeCost) -> str:
+    """The figures in words."""
+    return (
+        f"a committee of {cost.members} costs {cost.ratio:.2f} times one model "
+        f"({cost.committee_seconds:.2f} s and {cost.one_seconds:.2f} s for {cost.tokens} tokens); "
+        f"{cost.cached_ratio:.2f} times from cached states"
+    )

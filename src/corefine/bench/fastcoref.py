@@ -1,7 +1,7 @@
 """Documents a second and memory, side by side with fastcoref on LitBank test.
 
     python -m venv /some/where && /some/where/bin/pip install fastcoref 'transformers<5' 'datasets<4'
-    python -m corefine.bench.fastcoref --python /some/where/bin/python --json
+    corefine bench fastcoref --python /some/where/bin/python --json
 
 Both run in processes of their own with the same tokens and the same number of threads, taking turns. fastcoref is
 measured one document at a time, as corefine works, and with its own default of 10,000 tokens in a batch; the faster
@@ -10,14 +10,13 @@ counts. Nothing is cached on either side.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def measure(python: str, *, mirror: Path | None = None, threads: int | None = No
         file.write_text(json.dumps(documents), encoding="utf-8")
         common = [str(file), str(threads)]
         commands = {name: [python, "-I", str(SIDE), *common, str(size)] for name, size in BATCHES.items()} | {
-            "ours": [sys.executable, "-m", "corefine.bench.fastcoref", "--side", *common]
+            "ours": [sys.executable, "-m", "corefine.bench.fastcoref", *common]
         }
         sides = {name: _Process(command) for name, command in commands.items()}
         try:
@@ -149,28 +148,15 @@ def _say(message: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--python", help="interpreter of an environment that has fastcoref")
-    parser.add_argument("--mirror", type=Path)
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.side:
-        serve(*arguments.side)
-        return
-    if not arguments.python:
-        parser.error("--python is needed: fastcoref lives in an environment of its own")
-    found = measure(arguments.python, mirror=arguments.mirror, threads=arguments.threads, rounds=arguments.rounds)
-    if arguments.json:
-        _say(asdict(found))
-    else:
-        sys.stdout.write(
-            f"{found.speedup:.2f}x the documents a second of fastcoref, 1/{found.memory_ratio:.2f} of its memory\n"
-        )
+def described(found: Comparison) -> str:
+    """The figures in words."""
+    sides = {"corefine": found.ours} | {f"fastcoref, {name}": side for name, side in found.fastcoref.items()}
+    lines = [
+        f"{name:24} {side.documents_per_second:6.2f} documents a second {side.megabytes:7.0f} MB"
+        for name, side in sides.items()
+    ]
+    return "\n".join([*lines, f"{found.speedup:.2f} times as fast, {found.memory_ratio:.2f} times less memory"])
 
 
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # the process of our side, see `measure`
+    serve(*sys.argv[1:])

@@ -1,17 +1,14 @@
 """Long documents: seconds and memory to predict one, as it grows to 50,000 tokens.
 
-    python -m corefine.bench.long --json
+    corefine bench long --json
 
 Each size runs in a process of its own, encoder and decoding included, so its memory is all there is.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from corefine.bench.measuring import in_own_process, peak_megabytes
 
@@ -67,17 +64,11 @@ def _predict(tokens: int) -> Point:
     return Point(tokens, seconds, cpu_seconds, peak_megabytes(), len(result.clusters))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true")
-    found = measure()
-    if parser.parse_args().json:
-        sys.stdout.write(json.dumps(asdict(found)) + "\n")
-        return
-    for point in found.points:
-        sys.stdout.write(f"{point.tokens:7,} tokens  {point.seconds:7.1f} s  {point.megabytes:7.0f} MB\n")
-    sys.stdout.write(f"seconds a token, last over first: {found.growth:.2f}\n")
-
-
-if __name__ == "__main__":
-    main()
+def described(found: LongDocuments) -> str:
+    """The figures in words."""
+    lines = [
+        f"{point.tokens:7,} tokens {point.seconds:8.1f} s ({point.cpu_seconds:.1f} s of processor) "
+        f"{point.megabytes:7.0f} MB"
+        for point in found.points
+    ]
+    return "\n".join([*lines, f"a token of the longest costs {found.growth:.2f} times one of the shortest"])

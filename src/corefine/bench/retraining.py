@@ -1,6 +1,6 @@
 """Live retraining: ten more documents, a warm start, against one pass of the encoder over the corpus.
 
-    python -m corefine.bench.retraining --mirror FOLDER --json
+    corefine bench retraining --mirror FOLDER --json
 
 In one run: the frozen encoder reads all of LitBank once (timed; the states are cached), the head is trained on all but
 ten of the train documents, then trained again from there with the ten added. The time that counts is until development
@@ -9,12 +9,9 @@ F1 is within 0.5 of the best that this second training ever reaches; scoring the
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corefine.data import Corpus, load_corpus
@@ -106,21 +103,10 @@ def _again(model: Model, corpus: Corpus, recipe: Recipe, epochs: int) -> list[Ep
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--mirror", type=Path)
-    parser.add_argument("--config", default="default", help="a recipe, as of corefine train")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    found = measure(mirror=arguments.mirror, recipe=load_recipe(arguments.config))
-    if arguments.json:
-        sys.stdout.write(json.dumps(asdict(found)) + "\n")
-    else:
-        sys.stdout.write(
-            f"encoding {found.encoder_seconds:.1f} s, retraining {found.retraining_seconds:.1f} s "
-            f"(F1 {found.first_f1:.2f} before, {found.best_f1:.2f} at best): {found.ratio:.2f}\n"
-        )
-
-
-if __name__ == "__main__":
-    main()
+def described(found: Retraining) -> str:
+    """The figures in words."""
+    return (
+        f"encoding LitBank takes {found.encoder_seconds:.1f} s, retraining with {MORE} more documents "
+        f"{found.retraining_seconds:.1f} s: {found.ratio:.2f} times "
+        f"(F1 {found.first_f1:.2f} before, {found.best_f1:.2f} at best)"
+    )

@@ -93,3 +93,49 @@ def scores(
     from corefine.bench.scores import described, measure
 
     report(measure(corpora=corpora), described, json=json)
+
+
+@app.command()
+def committee(
+    json: Json = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each measurement that count.")] = 5,
+) -> None:
+    """Time a committee of three against one model."""
+    from corefine.bench.committee import described, measure
+
+    report(measure(rounds=rounds), described, json=json)
+
+
+@app.command()
+def long(json: Json = False) -> None:
+    """Predict documents of up to 50,000 tokens: seconds and memory."""
+    from corefine.bench.long import described, measure
+
+    report(measure(), described, json=json)
+
+
+@app.command()
+def retraining(
+    json: Json = False,
+    mirror: Annotated[Path | None, typer.Option(help="Folder with LitBank, as `data get --mirror` has it.")] = None,
+    config: Annotated[str, typer.Option(help="A recipe, as of `corefine train`.")] = "default",
+) -> None:
+    """Time retraining with ten more documents against one pass of the encoder over LitBank."""
+    from corefine.bench.retraining import described, measure
+    from corefine.model.settings import load_recipe
+
+    report(measure(mirror=mirror, recipe=load_recipe(config)), described, json=json)
+
+
+@app.command()
+def fastcoref(
+    python: Annotated[str, typer.Option(help="Interpreter of an environment that has fastcoref.")],
+    json: Json = False,
+    mirror: Annotated[Path | None, typer.Option(help="Folder with LitBank, as `data get --mirror` has it.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of both; all cores if not given.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each measurement that count.")] = 3,
+) -> None:
+    """Documents a second and memory on LitBank test, side by side with fastcoref."""
+    from corefine.bench.fastcoref import described, measure
+
+    report(measure(python, mirror=mirror, threads=threads, rounds=rounds), described, json=json)
