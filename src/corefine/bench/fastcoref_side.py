@@ -14,6 +14,7 @@ import logging
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -69,14 +70,15 @@ def main(documents_file: str, threads: str, tokens_in_batch: str) -> None:
     import_module("datasets").disable_progress_bars()
     say({"ready": True, "parameters": sum(model.model.num_parameters())})
     for _ in sys.stdin:
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         results = model.predict(documents, is_split_into_words=True, max_tokens_in_batch=int(tokens_in_batch))
-        seconds = time.perf_counter() - began
-        say({"seconds": seconds, "documents": len(results), "megabytes": peak_megabytes()})
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+        times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+        say(times | {"documents": len(results), "megabytes": peak_megabytes()})
 
 
-def say(message: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
+def say(message: Mapping[str, object]) -> None:
+    sys.stdout.write(json.dumps(dict(message)) + "\n")
     sys.stdout.flush()
 
 
