@@ -1,0 +1,152 @@
+"""A tiny version of the whole reproduction: the grid, its records, its report, and the relations that must hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small import contents, rules, short_stories, stories, tiny
+
+from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.simulation import grid as module
+from corefine.simulation.cells import BUDGETS, grid
+from corefine.simulation.config import SimulationConfig
+from corefine.simulation.grid import CellDone, CellFailed, load_for, run_grid
+from corefine.simulation.summary import Record, load_records, points, record_of
+
+
+def test_the_issue_asks_for_these_cells() -> None:
+    names = [cell.name for cell in grid(SimulationConfig(), budgets=BUDGETS, seeds=3)]
+    assert len(names) == len(set(names))
+    for seed in range(3):
+        assert f"none-q0-s{seed}" in names
+        for kind in ("discrete", "pairwise", "random"):
+            assert {f"{kind}-q{budget}-s{seed}" for budget in (20, 40, 80, 160)} <= set(names)
+    for kind in ("committee", "lcc-mcu", "full"):
+        assert {f"{kind}-q40-s0", f"{kind}-q160-s0"} <= set(names)
+    assert {"unclustered-q80-s0", "per-document-q80-s0", "closure-off-q80-s0", "follow-up-q80-s0"} <= set(names)
+    assert {"error-5-q40-s0", "error-10-q40-s0", "error-20-q40-s0", "nearest-q40-s0", "infer-first-q40-s0"} <= set(
+        names
+    )
+    assert {f"{labels}-q{budget}-s0" for labels in ("answered", "mix", "certain") for budget in (40, 80)} <= set(names)
+    assert names[:3] == ["discrete-q40-s0", "pairwise-q40-s0", "random-q40-s0"]  # the most telling first
+
+
+def test_a_grid_of_two_budgets_for_another_corpus() -> None:
+    cells = grid(SimulationConfig(corpus="ontogum"), budgets=(40, 160), seeds=1, groups=["main"])
+    assert sorted(cell.name for cell in cells) == sorted(
+        f"{kind}-q{budget}-s0" for kind in ("discrete", "pairwise", "random") for budget in (40, 160)
+    )
+
+
+@pytest.mark.parametrize("options", [{"groups": ["main", "other"]}, {"seeds": 0}, {"budgets": (0,)}])
+def test_grids_that_cannot_be(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        grid(SimulationConfig(), **options)
+
+
+def mean(records: list[Record], kind: str, measure: str, budget: float = 90) -> float:
+    found = [point for point in points(records) if (point.kind, point.budget) == (kind, budget)]
+    return found[0].mean(measure)
+
+
+def test_discrete_labels_beat_pairwise_ones_in_the_same_time(records: list[Record]) -> None:
+    for budget in (30, 90):
+        hours = [mean(records, kind, "hours", budget) for kind in ("discrete", "pairwise")]
+        assert hours[0] == pytest.approx(hours[1], rel=0.1)
+        assert mean(records, "discrete", "delta_f1", budget) > 2 * mean(records, "pairwise", "delta_f1", budget)
+
+
+def test_more_questions_make_better_labels(records: list[Record]) -> None:
+    for kind in ("discrete", "random"):
+        assert mean(records, kind, "delta_f1", 90) > mean(records, kind, "delta_f1", 30) > 0
+    assert mean(records, "none", "delta_f1", 0) == 0
+    assert mean(records, "none", "hours", 0) == 0
+
+
+def test_what_is_doubtful_is_worth_more_than_what_is_not(records: list[Record]) -> None:
+    assert mean(records, "discrete", "delta_f1", 30) > mean(records, "random", "delta_f1", 30)
+
+
+def test_errors_cost_and_more_of_them_cost_more(records: list[Record]) -> None:
+    after = {
+        record.kind: [row["asked"]["after_f1"] for row in record.rounds if row["asked"]]
+        for record in records
+        if record.seed == 0 and record.budget == 30
+    }
+    assert sum(after["error-20"]) < sum(after["error-5"]) <= sum(after["discrete"])
+
+
+def test_the_rules_do_not_learn_so_every_model_scores_the_same(records: list[Record]) -> None:
+    for seed in (0, 1):
+        assert len({record.score() for record in records if record.seed == seed}) == 1
+
+
+def test_a_grid_goes_on_where_it_was(tmp_path: Path) -> None:
+    cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
+    list(run_grid(cells[:1], tmp_path, stories()))
+    before = (tmp_path / "rows" / f"{cells[0].name}.json").read_bytes()
+    results = list(run_grid(cells, tmp_path, stories()))
+    assert [result.ran for result in results if isinstance(result, CellDone)] == [False, True, True]
+    assert (tmp_path / "rows" / f"{cells[0].name}.json").read_bytes() == before
+
+
+def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
+    write = module.write_record
+
+    def full(out: Path, record: Record) -> None:
+        if record.kind == "pairwise":
+            raise InputError("the disk is full")
+        write(out, record)
+
+    monkeypatch.setattr(module, "write_record", full)
+    results = {result.cell.kind: result for result in run_grid(cells, tmp_path, stories())}
+    assert isinstance(results["pairwise"], CellFailed)
+    assert "the disk is full" in results["pairwise"].error
+    assert {record.kind for record in load_records([tmp_path])} == {"discrete", "random"}
+    monkeypatch.undo()
+    again = list(run_grid(cells, tmp_path, stories()))
+    assert all(isinstance(result, CellDone) for result in again)
+    assert [result.cell.kind for result in again if isinstance(result, CellDone) and result.ran] == ["pairwise"]
+
+
+def test_one_worker_or_two_give_the_same_bytes_with_a_model_that_learns(tmp_path: Path) -> None:
+    cells = [
+        cell
+        for cell in grid(tiny(documents=3, documents_per_round=1), budgets=(60,), seeds=1, groups=["main"])
+        if cell.kind in ("discrete", "pairwise")
+    ]
+    corpus = short_stories(60)
+    for workers in (1, 2):
+        results = list(run_grid(cells, tmp_path / str(workers), corpus, workers=workers))
+        assert {result.cell.name for result in results if isinstance(result, CellDone)} == {c.name for c in cells}
+    for cell in cells:
+        one, two = (tmp_path / str(workers) / "cells" / cell.name for workers in (1, 2))
+        assert contents(one) == contents(two)
+        record = load_records([tmp_path / "1" / "rows" / f"{cell.name}.json"])[0]
+        assert sum(record.questions["asked"]) > 0
+        assert record.timing["training"] > 0
+
+
+def test_a_corpus_is_checked_before_hours_are_spent(tmp_path: Path) -> None:
+    cells = grid(rules(corpus=str(tmp_path / "nowhere")), budgets=(30,), seeds=1)
+    with pytest.raises(CorefineError, match="nowhere"):
+        load_for(cells, None)
+    mixed = [cells[0], replace(cells[0], config=rules())]
+    with pytest.raises(InputError, match="one corpus"):
+        load_for(mixed, None)
+
+
+def test_records_of_what_is_not_finished_or_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is neither"):
+        load_records([tmp_path / "nowhere"])
+    with pytest.raises(InputError, match="no finished run"):
+        load_records([tmp_path])
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(InputError, match="not a record"):
+        load_records([tmp_path / "x.json"])
+    with pytest.raises(InputError, match="not finished"):
+        record_of(tmp_path)

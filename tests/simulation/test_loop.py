@@ -1,0 +1,119 @@
+"""The loop itself, with the rules as a model that never learns."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from small import rules, stories
+
+from corefine.simulation.learner import RulesLearner
+from corefine.simulation.loop import Annotated, Learned, Restored, RoundDone, RoundStart, simulate
+
+
+def rows_of(**settings: Any) -> list[dict[str, Any]]:
+    events = simulate(rules(**settings), stories(), RulesLearner())
+    return [event.row for event in events if isinstance(event, RoundDone)]
+
+
+def asked_of(**settings: Any) -> dict[str, float]:
+    """Sums over the rounds of a run."""
+    rows = [row["asked"] for row in rows_of(**settings) if row["asked"]]
+    return {name: sum(row[name] for row in rows) for name in rows[0]}
+
+
+def test_the_events_of_a_run_come_in_order() -> None:
+    events = list(simulate(rules(), stories(), RulesLearner()))
+    kinds = [type(event) for event in events]
+    a_round = [RoundStart, Learned, *[Annotated] * 3, RoundDone]
+    assert kinds == [*a_round, *a_round, RoundStart, Learned, RoundDone]
+
+
+def test_rows_count_documents_hours_and_questions() -> None:
+    rows = rows_of()
+    assert [row["documents"] for row in rows] == [2, 5, 8]
+    assert [row["final"] for row in rows] == [False, False, True]
+    assert rows[0]["hours"] == 0.0
+    for before, after in itertools.pairwise(rows):
+        assert after["hours"] == pytest.approx(before["hours"] + before["asked"]["seconds"] / 3600)
+        assert after["seconds"] >= before["seconds"]
+    assert rows[-1]["asked"] is None
+    assert rows[0]["scores"]["dev"].keys() == {
+        "conll_f1", "muc_f1", "b3_f1", "ceafe_f1", "mention_f1", "pronoun_f1"
+    }  # fmt: skip
+
+
+def test_going_on_after_any_round_ends_the_same() -> None:
+    done = [event for event in simulate(rules(), stories(), RulesLearner()) if isinstance(event, RoundDone)]
+    for size in range(len(done)):
+        restored = Restored(
+            tuple(event.row for event in done[:size]),
+            tuple(lesson for event in done[:size] for lesson in event.lessons),
+        )
+        rest = simulate(rules(), stories(), RulesLearner(), restored=restored)
+        again = [event for event in rest if isinstance(event, RoundDone)]
+        assert [(event.row, event.questions, event.lessons) for event in again] == [
+            (event.row, event.questions, event.lessons) for event in done[size:]
+        ]
+
+
+def test_without_questions_labels_stay_as_the_model_has_them() -> None:
+    asked = asked_of(questions=0)
+    assert asked["questions"] == asked["seconds"] == asked["delta_f1"] == 0
+
+
+def test_answers_improve_labels_and_discrete_ones_more_than_pairwise_in_the_same_time() -> None:
+    discrete, pairwise = asked_of(), asked_of(protocol="pairwise")
+    assert pairwise["seconds"] == pytest.approx(discrete["seconds"], rel=0.1)
+    assert discrete["delta_f1"] > 2 * pairwise["delta_f1"] > 0
+
+
+def test_entropy_asks_what_is_doubtful_and_random_does_not() -> None:
+    assert asked_of(questions=40)["delta_f1"] > asked_of(questions=40, selector="random")["delta_f1"]
+
+
+def test_the_closure_saves_questions() -> None:
+    incremental, late = asked_of(questions=1000), asked_of(questions=1000, closure="per-document")
+    assert incremental["questions"] < late["questions"]  # what follows is not asked
+    assert incremental["after_f1"] == pytest.approx(late["after_f1"], abs=3.0)
+
+
+def test_errors_cost_labels() -> None:
+    assert asked_of(error_rate=0.2)["after_f1"] < asked_of()["after_f1"]
+
+
+def test_first_appearances_settle_questions() -> None:
+    assert asked_of(questions=1000, infer_first=True)["questions"] < asked_of(questions=1000)["questions"]
+
+
+def test_the_follow_up_alone_costs_more_for_a_question() -> None:
+    alone, both = asked_of(protocol="follow-up"), asked_of()
+    assert alone["initial"] == 0
+    assert alone["seconds"] / alone["questions"] == pytest.approx(28.01)
+    assert both["initial"] == both["questions"]
+
+
+def test_fully_labelled_documents_are_fewer_and_perfect() -> None:
+    rows = rows_of(protocol="full", questions=200)
+    bought = [row["asked"] for row in rows if row["asked"]]
+    assert 0 < sum(each["documents"] for each in bought) < 6
+    assert all(each["after_f1"] == 100.0 for each in bought if each["documents"])
+    assert rows[-1]["documents"] == 2 + sum(each["documents"] for each in bought)
+
+
+def test_only_some_documents_are_read() -> None:
+    some, all_of_them = asked_of(read_at_most=1), asked_of()
+    assert some["questions"] == pytest.approx(all_of_them["questions"], rel=0.3)
+    events = simulate(rules(read_at_most=1), stories(), RulesLearner())
+    per_document = [len(event.annotation.rows) for event in events if isinstance(event, Annotated)]
+    assert sum(count > 0 for count in per_document) == 2  # one in each round
+
+
+def test_the_time_of_a_round_adds_up() -> None:
+    for event in simulate(rules(), stories(), RulesLearner()):
+        if isinstance(event, RoundDone):
+            timing = event.timing
+            laps = sum(timing.get(name, 0.0) for name in ("training", "scoring", "prediction", "annotation"))
+            assert laps <= timing["total"]
+            assert timing["selection"] + timing["closure"] <= timing.get("annotation", 0.0) + 1e-9

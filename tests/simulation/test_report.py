@@ -1,0 +1,86 @@
+"""Figures and report, from records of tiny runs."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from corefine.cost import CostModel
+from corefine.errors import MissingExtraError
+from corefine.simulation import figures, tables
+from corefine.simulation.report import write_report
+from corefine.simulation.summary import Record
+
+
+@pytest.fixture(scope="module")
+def report(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(records, tmp_path_factory.mktemp("report"), closure_times=False)
+
+
+def test_the_page_needs_no_other_file(report: Path) -> None:
+    page = report.read_text()
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+    assert page.count("data:image/png;base64,") == 7
+    assert page.startswith("<!doctype html>")
+
+
+def test_every_figure_comes_in_three_formats(report: Path) -> None:
+    for name in ("f1", "mention_f1", "pronoun_f1", "delta_f1", "rounds", "yes_share", "paper"):
+        for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+            assert (report.parent / f"{name}.{kind}").read_bytes().startswith(head)
+
+
+def test_the_same_rows_draw_the_same_bytes(records: list[Record], report: Path, tmp_path: Path) -> None:
+    again = write_report(records, tmp_path, closure_times=False)
+    assert again.read_bytes() == report.read_bytes()
+    assert (tmp_path / "f1.svg").read_bytes() == (report.parent / "f1.svg").read_bytes()
+
+
+def test_the_papers_numbers_stand_beside_ours(report: Path) -> None:
+    page = report.read_text()
+    for number in ("57.08", "56.49", "56.98", "54.27", "60.7", "58.9", "106.7", "6337.53"):
+        assert number in page
+
+
+def test_lines_can_be_told_apart_without_colour() -> None:
+    looks = [(style.marker, style.dashes) for style in figures.STYLES.values()]
+    assert len(set(looks)) == len(looks)
+    assert len({style.marker for style in figures.STYLES.values()}) == len(looks)
+
+
+def test_letters_are_large_enough() -> None:
+    assert min(figures.SETTINGS[name] for name in ("font.size", "legend.fontsize", "xtick.labelsize")) >= 11
+
+
+def test_means_and_spreads_are_over_seeds(records: list[Record]) -> None:
+    table = tables.main_table("stories", records)
+    row = next(row for row in table.rows if row[:2] == ("discrete", "90"))
+    assert row[2] == "2"
+    assert re.fullmatch(r"\d+\.\d ± \d+\.\d", row[-2])
+
+
+def test_the_arithmetic_of_full_labels_is_the_papers() -> None:
+    discrete, pairwise = tables.full_labels().rows
+    assert discrete[2] == discrete[3] == "6337.53"
+    assert discrete[4] == "2.64 %"
+    assert pairwise[2] == "240198"
+    assert CostModel().discrete(0, 201) == pytest.approx(6337.53)
+
+
+def test_the_closures_are_timed(tmp_path: Path) -> None:
+    times = tables.time_closures((20, 40))
+    assert [size for size, _ in times["from scratch"]] == [20, 40]
+    ours, scratch = times["ours"][-1][1], times["from scratch"][-1][1]
+    assert 0 < ours < scratch
+    figures.save(figures.closure_times(times), tmp_path, "closure")
+    assert (tmp_path / "closure.pdf").is_file()
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"corefine\[plot\]"):
+        figures.need_plot()

@@ -1,0 +1,149 @@
+"""Runs on disk: killed anywhere, resumed to the same bytes; what stands in their way is said by name."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small import contents, finish, rules, short_stories, stories, tiny
+
+from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.simulation import runs
+from corefine.simulation.loop import Annotated, Learned, RoundDone, RoundStart
+from corefine.simulation.runs import is_finished, load_config, read_rows, run, time_shares
+
+
+def test_a_run_is_a_folder(tmp_path: Path) -> None:
+    rows = finish(rules(), tmp_path / "run", stories())
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["simulation"]["questions"] == 60
+    assert config["corpus"]["name"] == "stories"
+    assert load_config(tmp_path / "run") == rules()
+    assert read_rows(tmp_path / "run" / "rounds.jsonl") == rows
+    questions = read_rows(tmp_path / "run" / "questions.jsonl")
+    assert len(questions) == sum(row["asked"]["questions"] for row in rows if row["asked"])
+    assert questions[0].keys() >= {"round", "document", "mention", "antecedent", "same", "seconds", "score", "settled"}
+    assert is_finished(tmp_path / "run")
+    shares = time_shares(tmp_path / "run")
+    assert 0 < shares.choosing < 1
+
+
+def test_the_same_settings_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        finish(rules(selector="random"), tmp_path / name, stories())
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    finish(rules(selector="random", seed=1), tmp_path / "three", stories())
+    assert contents(tmp_path / "three")["questions.jsonl"] != contents(tmp_path / "one")["questions.jsonl"]
+
+
+def test_a_run_stopped_at_any_event_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    config, corpus = rules(documents=4, documents_per_round=2), short_stories()
+    events = len(list(run(config, tmp_path / "whole", corpus)))
+    for stop in range(events):
+        folder = tmp_path / f"stopped-{stop}"
+        for _, _event in zip(range(stop + 1), run(config, folder, corpus), strict=False):
+            pass
+        finish(config, folder, corpus, resume=True)
+        assert contents(folder) == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("file", ["questions.jsonl", "lessons.jsonl", "timings.jsonl", "rounds.jsonl"])
+def test_half_a_line_is_dropped_on_resuming(tmp_path: Path, file: str) -> None:
+    finish(rules(), tmp_path / "whole", stories())
+    folder = tmp_path / "cut"
+    for event in run(rules(), folder, stories()):
+        if isinstance(event, RoundDone):
+            break
+    with (folder / file).open("ab") as opened:
+        opened.write(b'{"round":1,"docu')
+    finish(rules(), folder, stories(), resume=True)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:
+    finish(rules(), tmp_path / "run", stories())
+    before = contents(tmp_path / "run")
+    assert finish(rules(), tmp_path / "run", stories(), resume=True) == []
+    assert contents(tmp_path / "run") == before
+
+
+def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
+    finish(rules(), tmp_path / "run", stories())
+    with pytest.raises(InputError, match="holds a run already"):
+        finish(rules(), tmp_path / "run", stories())
+
+
+def test_a_changed_corpus_is_not_resumed(tmp_path: Path) -> None:
+    next(iter(run(rules(), tmp_path / "run", stories())))
+    corpus = stories()
+    changed = replace(corpus, train=(corpus.train[0].with_clusters(corpus.train[0].clusters[1:]), *corpus.train[1:]))
+    with pytest.raises(InputError, match="the corpus has changed"):
+        finish(rules(), tmp_path / "run", changed, resume=True)
+
+
+def test_changed_settings_are_not_resumed(tmp_path: Path) -> None:
+    next(iter(run(rules(), tmp_path / "run", stories())))
+    with pytest.raises(ConfigError, match="started with simulation seed = 0, not 5"):
+        finish(rules(seed=5), tmp_path / "run", stories(), resume=True)
+
+
+def test_a_full_disk_is_said_and_loses_no_finished_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish(rules(), tmp_path / "whole", stories())
+    folder = tmp_path / "full"
+    append = runs._append
+
+    def full(path: Path, rows: Any) -> None:
+        if path.name == "rounds.jsonl" and is_written(folder):
+            monkeypatch.setattr(Path, "open", no_space)
+        append(path, rows)
+
+    def no_space(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(runs, "_append", full)
+    with pytest.raises(InputError, match=r"No space left on device.*finished rounds are kept.*--resume"):
+        finish(rules(), folder, stories())
+    monkeypatch.undo()
+    assert len(read_rows(folder / "rounds.jsonl")) == 1
+    finish(rules(), folder, stories(), resume=True)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def is_written(folder: Path) -> bool:
+    return bool(read_rows(folder / "rounds.jsonl"))
+
+
+def test_a_damaged_run_is_said_by_name(tmp_path: Path) -> None:
+    finish(rules(), tmp_path / "run", stories())
+    (tmp_path / "run" / "rounds.jsonl").write_text("{broken}\n")
+    with pytest.raises(InputError, match=r"rounds.jsonl is damaged"):
+        read_rows(tmp_path / "run" / "rounds.jsonl")
+    with pytest.raises(InputError, match="holds no run"):
+        load_config(tmp_path)
+
+
+def test_a_starter_that_is_not_there_is_an_error_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(CorefineError, match="holds no model"):
+        finish(tiny(starter=str(tmp_path / "nowhere")), tmp_path / "run", short_stories())
+
+
+def test_a_model_killed_in_any_round_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    """The network too: stopped before training, after it, and in the middle of the questions."""
+    corpus = short_stories()
+    finish(tiny(), tmp_path / "whole", corpus)
+    stops = [(1, RoundStart), (1, Annotated), (2, Learned)]
+    for number, (round, kind) in enumerate(stops):
+        folder = tmp_path / f"stopped-{number}"
+        for event in run(tiny(), folder, corpus):
+            if isinstance(event, kind) and event.round == round:
+                break
+        if kind is Learned:  # the killed process leaves its unfinished files behind, too
+            shutil.copyfile(folder / "rounds.jsonl", folder / "rounds.jsonl.part")
+        finish(tiny(), folder, corpus, resume=True)
+        assert contents(folder) == contents(tmp_path / "whole")
+    assert {path.name for path in (tmp_path / "whole" / "checkpoints").iterdir()} == {"round-02"}
