@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,11 @@ def test_what_is_left_out_follows_from_what_is_given() -> None:
     assert SimulationConfig.from_dict({"selector": "committee"}).members == 3
     assert SimulationConfig().members == 1
     assert SimulationConfig().cost == CostModel()
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
+    for each in fields(SimulationConfig):
+        value = each.default
+        shown = "-" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+        assert f"| `{each.name}` | {shown} | {each.metadata['help']} |" in page
