@@ -106,7 +106,7 @@ class _Draft:
         clusters = self._clusters(columns.pop("entities"))
         words = columns.pop("word")
         speakers = [None if cell in NONE else cell for cell in columns.pop("speaker")]
-        layers = {name: tuple(column) for name, column in columns.items() if any(map(_says_something, column))}
+        layers = {name: tuple(column) for name, column in columns.items() if any(map(_says_something, set(column)))}
         if "xpos" in layers:
             layers["xpos"] = tuple("_" if cell in NONE else cell for cell in layers["xpos"])
         document = self.source.document(

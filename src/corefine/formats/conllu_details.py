@@ -23,8 +23,9 @@ NAME = "conllu"
 LAYERS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 """Columns 3 to 10."""
 
-OWN_FIELDS = "GRP"
-"""The fields of mentions that came from elsewhere: a name that counts within the document, e1, e2 and so on."""
+OWN_FIELDS = "GRP-head"
+"""The fields of mentions that came from elsewhere: a name that counts within the document, e1, e2 and so on; and, where
+udapi wants one, that is for discontinuous mentions, the first word as the head."""
 
 OF_DOCUMENT = re.compile(r"#\s*(newdoc\b|global\.Entity\s*=|genre\s*=|lang\s*=|part\s*=\s*-?\d{1,18}\s*$)", re.ASCII)
 OF_SENTENCE = re.compile(r"# speaker\s*=")
@@ -131,6 +132,6 @@ def _are_own(mentions: list[tuple[str, Parts, str]]) -> bool:
     for entity, parts, body in mentions:
         span = span_of([(int(begin), int(end)) for begin, end in parts])
         first[entity] = min(first.get(entity, document_order(span)), document_order(span))
-        if body != entity:
+        if body != (entity if len(parts) == 1 else f"{entity}-1"):
             return False
     return sorted(first, key=first.__getitem__) == [f"e{number}" for number in range(1, len(first) + 1)]

@@ -123,13 +123,22 @@ def _all(document: Document, kept: Kept) -> Iterator[Mention]:
     for cluster, name in zip(document.clusters, names, strict=True):
         sibling = next((known[span][1] for span in cluster if span in known), "")
         for span in cluster:
-            parts = [(str(part.start), str(part.end)) for part in span.parts]
-            parts, body = known.get(span, (parts, "-".join(sibling.split("-")[:place])))
+            parts, body = known.get(span) or _new(span, sibling, kept.fields.split("-"), place)
             yield Mention.of(body, name, place, parts)
     mentions = {span for cluster in document.clusters for span in cluster}
     for (parts, body), surface in free:
         if surface is None or surface in mentions:
             yield Mention.of(body, _entity(body, place), place, parts)
+
+
+def _new(span: Span, sibling: str, fields: Sequence[str], place: int) -> Known:
+    """For a mention of which nothing is known: fields up to the name are those of another of its entity."""
+    values = (sibling.split("-")[:place] + [""] * len(fields))[: len(fields)]
+    if "head" in fields and len(span.parts) > 1:
+        values[fields.index("head")] = "1"
+    while len(values) > place + 1 and not values[-1]:
+        values.pop()
+    return [(str(part.start), str(part.end)) for part in span.parts], "-".join(values)
 
 
 def _sorted_out(kept: Kept) -> tuple[dict[Span, Known], list[tuple[Known, Span | None]]]:
