@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from browser.driving import ARGUMENTS, Driver, Server, watch
 from browser.texts import every_document
-
 from corefine import formats
 from corefine.document import Document
 
@@ -23,7 +23,9 @@ Open = Callable[..., Driver]
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
+    )
     path = os.environ.get("COREFINE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no chromium here; install it, or set COREFINE_CHROMIUM to where it is")
@@ -39,21 +41,24 @@ def documents() -> dict[str, Document]:
 
 
 @pytest.fixture(scope="session")
-def corpus(documents: dict[str, Document], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(
+    request: pytest.FixtureRequest, documents: dict[str, Document], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    request.getfixturevalue("chromium")  # without it no server needs to start
     path = tmp_path_factory.mktemp("corpus") / "documents.jsonl"
     formats.write(documents.values(), path)
     return path
 
 
 @pytest.fixture(scope="session")
-def shared(corpus: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def shared(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that need none of their own; each works in a document of its own."""
     with Server(tmp_path_factory.mktemp("project"), corpus, {"budget_questions": 6, "retrain_every": 0}) as server:
         yield server
 
 
 @pytest.fixture
-def launch(corpus: Path, chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def launch(corpus: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """A server of the test's own."""
     servers: list[Server] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from browser.conftest import Open
 from browser.driving import Server
 

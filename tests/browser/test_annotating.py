@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from browser.conftest import Open
 from browser.driving import Driver, Server, first_mention
-
 from corefine.document import Document
 
 
@@ -49,7 +48,9 @@ def test_by_mouse_and_nothing_moves(shared: Server, visit: Open, documents: dict
     page = driver.page
     places = []
     for _ in range(5):
-        places.append([page.get_by_role("button", name=name, exact=True).bounding_box() for name in ("Yes", "No", "Unsure")])
+        places.append(
+            [page.get_by_role("button", name=name, exact=True).bounding_box() for name in ("Yes", "No", "Unsure")]
+        )
         mention, antecedent = driver.marked("mention"), driver.marked("antecedent")
         assert mention is not None
         assert page.locator(".mention").first.is_visible()
@@ -156,7 +157,9 @@ def test_touch(shared: Server, visit: Open) -> None:
     assert mention is not None
     before = driver.question
     token = driver.token(mention.start - 1)
-    page.evaluate("token => document.querySelector(`.t[data-i='${token}']`).scrollIntoView({block: 'center'})", mention.start - 1)
+    page.evaluate(
+        "token => document.querySelector(`.t[data-i='${token}']`).scrollIntoView({block: 'center'})", mention.start - 1
+    )
     token.tap()
     assert driver.marked("chosen") is not None
     page.locator(".confirm").get_by_role("button", name="First appearance").tap()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from browser.conftest import Open
 from browser.driving import Driver, Server
-from playwright.sync_api import Locator
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 
 def entities(server: Server, document: int) -> list[set[tuple[int, int]]]:
@@ -60,12 +62,16 @@ def test_review(shared: Server, visit: Open) -> None:
     edited(driver, 2)
     assert all(last not in entity for entity in entities(shared, document))
 
-    first, second = (entities(shared, document)[int(str(cards.nth(index).get_attribute("data-entity")))] for index in (0, 1))
+    first, second = (
+        entities(shared, document)[int(str(cards.nth(index).get_attribute("data-entity")))] for index in (0, 1)
+    )
     drag(driver, cards.nth(0).locator("header"), cards.nth(1))
     edited(driver, 3)
     assert first | second in entities(shared, document)
 
-    moved = tuple(int(part) for part in str(cards.nth(1).locator(".mention-item").last.get_attribute("data-mention")).split("-"))
+    moved = tuple(
+        int(part) for part in str(cards.nth(1).locator(".mention-item").last.get_attribute("data-mention")).split("-")
+    )
     cards.nth(1).locator(".mention-item").last.click()
     driver.press("m")
     target = page.get_by_role("dialog").locator("[role=option]").first

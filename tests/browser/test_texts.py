@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from browser.conftest import Open
 from browser.driving import Server
-
 from corefine.document import Document
 
 
@@ -18,7 +17,9 @@ def test_hostile_text_stays_text(shared: Server, visit: Open, documents: dict[st
     for text, token in zip(shown, document.tokens, strict=True):
         assert text == token or (not token.strip("\u200b\u200c\u200d") and text.startswith("[U+200"))
     assert page.locator("article script, article img, article svg").count() == 0
-    assert page.locator("article *").evaluate_all("all => all.every(each => ['P', 'SPAN', 'WBR', 'BUTTON', 'KBD'].includes(each.tagName))")
+    assert page.locator("article *").evaluate_all(
+        "all => all.every(each => ['P', 'SPAN', 'WBR', 'BUTTON', 'KBD'].includes(each.tagName))"
+    )
     driver.press("n")
     page.locator(".entity-list [role=option]").first.wait_for()
     driver.press("h")
@@ -58,7 +59,10 @@ def test_guidelines_are_text(shared: Server, visit: Open) -> None:
     driver = visit(shared, "#project/guidelines")
     page = driver.page
     area = page.get_by_label("Guidelines in Markdown")
-    area.fill("# Rules\n\n<script>window.hacked=1</script> **bold** [no](javascript:alert(1)) [yes](https://example.org)\n\n- one\n- two")
+    area.fill(
+        "# Rules\n\n<script>window.hacked=1</script> **bold** "
+        "[no](javascript:alert(1)) [yes](https://example.org)\n\n- one\n- two"
+    )
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved", exact=True).wait_for()
     page.keyboard.press("Escape")

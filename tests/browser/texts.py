@@ -25,7 +25,19 @@ ARABIC = [
 
 def every_document() -> dict[str, Document]:
     """By name; each is worked on by one test."""
-    names = ("keyboard", "mouse", "undo", "contradiction", "review", "tabs", "team", "offline", "touch", "list", "modes")
+    names = (
+        "keyboard",
+        "mouse",
+        "undo",
+        "contradiction",
+        "review",
+        "tabs",
+        "team",
+        "offline",
+        "touch",
+        "list",
+        "modes",
+    )
     told = dict(zip(names, stories.load(), strict=False))
     made = {
         "hostile": Document.from_sentences("hostile", HOSTILE),

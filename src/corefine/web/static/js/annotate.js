@@ -14,6 +14,11 @@ const THINKING = 400; // milliseconds after which the known entities are fetched
 const library = new Library();
 const visited = new Set(); // documents whose reading was done since the page was loaded
 
+/** Note once when the page could first be used; `corefine bench browser` reads it. */
+function usable() {
+  if (!performance.getEntriesByName("corefine:usable").length) requestAnimationFrame(() => performance.mark("corefine:usable"));
+}
+
 export function mount(main, app, [id]) {
   return new AnnotatePage(main, app, id ? Number(id) : null);
 }
@@ -102,6 +107,7 @@ class AnnotatePage {
       this.asker.clear();
       this.asker.phase = "reading";
       this.asker.watch.lap();
+      usable();
       this.panel.card("Read the text first", "Then begin: questions come one at a time, the most useful one next.", {
         proceed: "Begin",
         help: "The time you read is counted apart from the questions.",
@@ -110,6 +116,7 @@ class AnnotatePage {
     }
     visited.add(this.document);
     this.asker.ask(question);
+    usable();
     this.painted();
     this.ahead = setTimeout(() => this.entities(), THINKING);
   }
@@ -167,7 +174,7 @@ class AnnotatePage {
 
   async submit(answer, timing, withdraw = []) {
     const { question } = this.state;
-    performance.mark("corefine:answer");
+    performance.mark("corefine:answer", { startTime: window.event?.timeStamp ?? performance.now() });
     const body = { client_id: clientId(), document: this.document, question: question.id, answer, timing: this.timed(timing), withdraw };
     try {
       const result = await this.app.outbox.send("/answers", body);
