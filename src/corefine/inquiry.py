@@ -160,7 +160,7 @@ class Inquiry:
         return None
 
     def _is_settled(self, span: Span) -> bool:
-        """Whether answers already say where the span's entity was mentioned before, that it was not, or that it is none."""
+        """Whether answers say where the span's entity was mentioned before, that it was not, or that it is none."""
         entity = self._links.entity_id(span)
         if entity is None:
             return not self._links.is_mention(span)
