@@ -1,2 +1,96 @@
-import { h, replace } from "../dom.js";
-export async function show(body) { replace(body, h("h1", {}, "Timing study")); }
+/** The timing study: two sets of questions from early and late rounds, fixed sessions, alternating order; and the times. */
+
+import { get, post } from "../api.js";
+import { h, quoted, replace } from "../dom.js";
+import { duration, fixed } from "../format.js";
+import { table } from "./tables.js";
+
+export async function show(body, app) {
+  replace(body, h("h1", {}, "Timing study"), h("p", { class: "soft" }, "How long a yes or no takes, and how long the follow-up: measured in the browser, idle time and hidden tabs taken out."));
+  const [study, times] = await Promise.all([optional("/study"), optional("/times")]);
+  if (times) body.append(h("h2", {}, "Times of this project"), timesTable(times));
+  if (study) body.append(...sections(study, body, app));
+  else body.append(h("p", { class: "soft" }, "This server has no timing study."));
+}
+
+/** A page of the server, or null where it has none. */
+async function optional(path) {
+  try {
+    return await get(path);
+  } catch (problem) {
+    if (problem.kind === "not-found") return null;
+    throw problem;
+  }
+}
+
+const timesTable = ({ rows }) =>
+  table(
+    "Seconds a question takes",
+    [
+      ["Step", ({ what }) => what],
+      ["Answers", ({ n }) => String(n), true],
+      ["Mean, s", ({ mean }) => fixed(mean, 2), true],
+      ["Median, s", ({ median }) => fixed(median, 2), true],
+      ["Std. dev., s", ({ sd }) => fixed(sd, 2), true],
+    ],
+    rows,
+  );
+
+function sections(study, body, app) {
+  if (!study.exists) return [h("h2", {}, "A study of your own"), study.note ? h("p", { class: "help" }, study.note) : null, setup(body, app)].filter(Boolean);
+  return [
+    h("h2", {}, "Sets"),
+    table(
+      "Sets of questions",
+      [
+        ["Set", ({ name }) => name],
+        ["Documents", ({ documents }) => String(documents), true],
+        ["Questions", ({ questions }) => String(questions), true],
+        ["From early rounds", ({ early }) => String(early), true],
+        ["From late rounds", ({ late }) => String(late), true],
+      ],
+      study.sets,
+    ),
+    h("p", {}, `Sessions of ${study.minutes} minutes. Everybody who takes part opens `, h("a", { href: "#study" }, "the study’s page"), "; one half begins with set A, the other with set B."),
+    h("h2", {}, "Sessions"),
+    study.sessions.length
+      ? table(
+          "Sessions",
+          [
+            ["Person", ({ person }) => quoted(person)],
+            ["Set", ({ set }) => set],
+            ["Session", ({ order }) => String(order), true],
+            ["Answers", ({ answers }) => String(answers), true],
+            ["Time", ({ seconds }) => duration(seconds), true],
+            ["State", ({ state }) => state],
+          ],
+          study.sessions,
+        )
+      : h("p", { class: "soft" }, "Nobody has begun yet."),
+    study.times ? timesTable(study.times) : null,
+  ].filter(Boolean);
+}
+
+function setup(body, app) {
+  const number = (value) => h("input", { type: "number", min: "1", step: "1", required: true, value });
+  const [minutes, documents, questions] = [number("30"), number("20"), number("60")];
+  const state = h("p", { class: "said bad wrap", role: "status" });
+  const send = async (event) => {
+    event.preventDefault();
+    try {
+      await post("/study", { minutes: Number(minutes.value), documents: Number(documents.value), questions: Number(questions.value) });
+      await show(body, app);
+    } catch (problem) {
+      state.textContent = problem.message;
+    }
+  };
+  return h(
+    "form",
+    { class: "settings", on: { submit: send } },
+    h("label", { class: "field" }, "Minutes of a session", minutes),
+    h("label", { class: "field" }, "Documents in each set", documents),
+    h("label", { class: "field" }, "Questions in each set", questions),
+    h("div", {}, h("button", { type: "submit", class: "primary" }, "Draw the sets")),
+    state,
+  );
+}
