@@ -36,7 +36,11 @@ class Project:
             raise InputError(f"{folder} cannot be used as a project folder: {error}") from error
         self._check_facts(database)
         self.database = Database(database or sqlite_url(self.folder / SQLITE))
-        self.database.upgrade()
+        try:
+            self.database.upgrade()
+        except BaseException:
+            self.database.close()
+            raise
         self._write_facts()
         self.writer = Writer(self.database)
         self.documents = Documents(self.database)

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
@@ -102,7 +103,7 @@ class Predictions:
     def _load(self, version: int, document: int) -> Prediction:
         path = self.path(version, document)
         try:
-            with np.load(path, allow_pickle=False) as parts:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as parts:
                 return Prediction(
                     spans=tuple(Span(int(start), int(end)) for start, end in parts["spans"]),
                     candidates=parts["candidates"],
@@ -110,5 +111,5 @@ class Predictions:
                     members=parts.get("members"),
                     mention_scores=parts.get("mention_scores"),
                 )
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise ModelError(f"{path} cannot be read ({error}); delete it and it is made again") from error

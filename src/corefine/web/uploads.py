@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
@@ -52,7 +53,7 @@ def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
             if len(members) > MOST_FILES:
                 raise InputError(f"{name} holds {len(members)} files; at most {MOST_FILES} can be sent at once")
             for member in members:
-                if not PurePosixPath(member.filename).name.startswith("."):
+                if not member.filename.replace("\\", "/").rpartition("/")[2].startswith("."):
                     with archive.open(member) as file:
                         path, original = _write(folder, member.filename, file, budget)
                         found[path] = original
@@ -62,8 +63,13 @@ def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
 
 
 def _write(folder: Path, name: str, file: IO[bytes], budget: list[int]) -> tuple[Path, str]:
-    """Copy a file, unpacked if it is gzip, under a name without any path; stop when there is too much of it."""
-    path = folder / _safe(name)
+    """Copy a file, unpacked if it is gzip, to a place of our choosing; stop when there is too much of it.
+
+    Files that were in one folder stay in one, since some formats are two files side by side.
+    """
+    parent, _, last = name.replace("\\", "/").rpartition("/")
+    path = folder / hashlib.sha256(parent.encode("utf-8", "surrogatepass")).hexdigest()[:16] / _safe(last)
+    path.parent.mkdir(exist_ok=True)
     if path.suffix == ".gz":
         path = path.with_suffix("")
         file = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]  # reads like one
@@ -90,12 +96,10 @@ def _chunks(file: IO[bytes], name: str, budget: list[int]) -> Iterator[bytes]:
 
 
 def _safe(name: str) -> str:
-    """A file name without folders or anything a file system might take for more than a name."""
-    parts = [part for part in PurePosixPath(name.replace("\\", "/")).parts if part not in ("/", "..", ".")]
-    flat = re.sub(r"[^\w.\- ]", "_", "_".join(parts)).lstrip(".")[-150:]
-    return flat or "document"
+    """A file name without anything that a file system might take for more than a name."""
+    return re.sub(r"[^\w.\- ]", "_", name).lstrip(".")[-150:] or "document"
 
 
 def _without(folder: str, reason: str) -> str:
     """Messages do not tell where the server keeps things."""
-    return reason.replace(f"{folder}/", "")
+    return re.sub(re.escape(folder) + r"/[0-9a-f]+/", "", reason)

@@ -1,0 +1,176 @@
+"""kill -9 of server and worker at random moments under load: no acknowledged answer is lost, none is doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from corefine import stories
+from corefine.project import Project, log, people
+from corefine.project.office import Office
+from projects import fill, fresh_postgres, new_id
+
+PEOPLE = 4
+START_SECONDS = 120.0
+
+
+class Server:
+    """`corefine annotate` as a process, on a port that stays the same."""
+
+    def __init__(self, folder: Path, database: str | None) -> None:
+        self.folder, self.database, self.port = folder, database, 0
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "corefine", "annotate", "--project", str(self.folder)]
+        command += ["--no-browser", "--port", str(self.port)]
+        if self.database is not None:
+            command += ["--database", self.database]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("corefine: http://"), line
+        self.port = int(line.split(":")[3].partition("/")[0])
+
+    def kill(self) -> None:
+        """Server and worker, without warning."""
+        assert self.process is not None
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (pid, *map(int, children)):
+            try:
+                os.kill(each, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.process.wait()
+
+
+@dataclass
+class Annotator:
+    """A browser that keeps an unacknowledged answer and retries it until somebody takes it or refuses it."""
+
+    server: Server
+    token: str
+    stop: threading.Event
+    acknowledged: list[str] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    retried: int = 0
+
+    def run(self) -> None:
+        rng = random.Random(self.token)
+        with httpx.Client(headers={"X-Corefine": "1"}, timeout=30) as client:
+            self.insist(client, "POST", "login", {"token": self.token})
+            while not self.stop.is_set():
+                state = self.insist(client, "GET", "next").json()
+                if state["state"] == "all-done":
+                    return
+                if state["state"] != "question":
+                    time.sleep(0.05)
+                    continue
+                question = state["question"]
+                answer = rng.choice([{"same": True}, {"reply": "unsure"}, {"same": False, "reply": "unsure"}])
+                body = {"client_id": new_id(), "document": question["document"], "question": question["id"]}
+                self.sent.append(body["client_id"])
+                response = self.insist(client, "POST", "answers", {**body, "answer": answer})
+                if response.status_code == 200:
+                    self.acknowledged.append(body["client_id"])
+                elif response.json()["error"]["kind"] not in ("contradiction", "not-open"):
+                    self.errors.append(response.text)
+                elif response.json()["error"]["kind"] == "contradiction":
+                    self.insist(
+                        client, "POST", "answers", {**body, "client_id": new_id(), "answer": {"reply": "unsure"}}
+                    )
+
+    def insist(self, client: httpx.Client, method: str, path: str, body: Any = None) -> httpx.Response:
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                response = client.request(method, f"http://127.0.0.1:{self.server.port}/api/{path}", json=body)
+                if response.status_code != 503:
+                    return response
+            except httpx.TransportError:
+                self.retried += 1
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def survive(folder: Path, database: str | None, kills: int) -> None:
+    with Project(folder, database=database) as project:
+        fill(project, stories.load())
+        project.change_settings(
+            project.settings.from_dict(
+                {"budget_questions": 1000, "retrain_every": 20, "overlap": 1.0, "overlap_people": PEOPLE}
+            )
+        )
+        tokens = [project.invite(f"person {number}", people.ANNOTATOR)[1] for number in range(PEOPLE)]
+        project.invite("boss", people.OWNER)
+    server = Server(folder, database)
+    server.start()
+    stop = threading.Event()
+    crowd = [Annotator(server, token, stop) for token in tokens]
+    threads = [threading.Thread(target=each.run) for each in crowd]
+    for thread in threads:
+        thread.start()
+    rng = random.Random(kills)
+    try:
+        for _ in range(kills):
+            time.sleep(rng.uniform(0.3, 2.0))
+            server.kill()
+            server.start()
+        time.sleep(1.0)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        server.kill()
+    check(folder, database, crowd)
+
+
+def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:
+    acknowledged = [client_id for each in crowd for client_id in each.acknowledged]
+    sent = {client_id for each in crowd for client_id in each.sent}
+    assert not [error for each in crowd for error in each.errors]
+    assert len(acknowledged) > 5 * len(crowd)
+    assert sum(each.retried for each in crowd) > 0
+    with Project(folder, database=database) as project:
+        with project.database.read() as connection:
+            rows = log.events_of(connection)
+        kept = Counter(row.client_id for row in rows)
+        assert all(kept[client_id] == 1 for client_id in acknowledged)
+        assert max(kept.values()) == 1
+        # What is in the log beyond the acknowledged was sent, and is what a person was about to retry.
+        assert len(set(kept) & sent - set(acknowledged)) <= len(crowd)
+        one, other = Office(project), Office(project)
+        for person_id, document_id in {(row.person_id, row.document_id) for row in rows}:
+            with one.at(person_id) as a, other.at(person_id) as b:
+                first, second = a.own(document_id), b.own(document_id)
+                assert first.session.log == second.session.log
+                assert first.session.links.entities() == second.session.links.entities()
+                places = [r.place for r in rows if (r.person_id, r.document_id) == (person_id, document_id)]
+                assert sorted(places) == list(range(1, len(places) + 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the worker through /proc")
+def test_killed_three_times(tmp_path: Path) -> None:
+    survive(tmp_path / "project", None, 3)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the worker through /proc")
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_killed_twenty_times(tmp_path: Path, database: str, request: pytest.FixtureRequest) -> None:
+    url = None if database == "sqlite" else fresh_postgres(request.getfixturevalue("postgres_server"))
+    survive(tmp_path / "project", url, 20)

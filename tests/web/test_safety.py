@@ -1,0 +1,261 @@
+"""What a server must refuse, and what it must never say."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corefine.document import Document
+from corefine.errors import InputError
+from corefine.project import Project, people
+from corefine.web import uploads
+from corefine.web.context import COOKIE
+from corefine.web.server import Address, bind, check_tokens
+from projects import Browser, another, fill, golds, new_id, serve
+
+HOSTILE = [
+    "<script>alert(1)</script> met <img src=x onerror=alert(2)> . She left .",
+    "\u202ereversed\u202c and \u2066isolated\u2069 text by Anna . She waved .",
+    "ze\u200bro\u200dwidth and com\u0301bin\u0323ing marks . It was he .",
+    "👩‍👩‍👧‍👦 saw 🏳️‍🌈 . They smiled .",
+    "x" * 1_000_000,
+]
+
+
+@pytest.fixture
+def safe(sqlite_project: Project) -> Any:
+    with serve(sqlite_project) as client:
+        yield Browser(client)
+
+
+def test_a_change_needs_the_header_and_the_own_origin(safe: Browser) -> None:
+    body = {"client_id": new_id()}
+    client = safe.client
+    assert client.post("/api/undo", json=body, headers={"X-Corefine": ""}).status_code == 403
+    for origin in ("http://evil.example", "http://127.0.0.1:81", "null"):
+        refused = client.post("/api/undo", json=body, headers={"Origin": origin})
+        assert refused.json()["error"]["kind"] == "csrf"
+    assert client.post("/api/undo", json=body, headers={"Origin": "http://127.0.0.1"}).status_code == 409
+    form = client.post(
+        "/api/undo", content="client_id=x", headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    assert form.json()["error"]["kind"] == "csrf"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[", "localhost@evil.example"])
+def test_other_names_are_not_answered_to(safe: Browser, host: str) -> None:
+    """Otherwise a page of another site could reach the server through a name that points to this machine."""
+    for path in ("/api/me", "/", "/static/x.js"):
+        assert safe.client.get(path, headers={"Host": host}).json()["error"]["kind"] == "host"
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:9", "[::1]:8000"])
+def test_loopback_has_several_names(safe: Browser, host: str) -> None:
+    assert safe.client.get("/api/me", headers={"Host": host}).status_code == 200
+
+
+def test_every_response_has_the_policy(safe: Browser) -> None:
+    for path in ("/", "/api/me", "/api/nothing", "/nothing", "/static/nothing.js"):
+        policy = safe.client.get(path).headers["content-security-policy"]
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+    assert safe.client.get("/api/me").headers["cache-control"] == "no-store"
+
+
+def test_cookies_and_tokens(safe: Browser, sqlite_project: Project) -> None:
+    response = safe.client.post("/api/people", json={"name": "Ada"})
+    cookie = response.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    token = response.json()["link"].partition("#join=")[2]
+    assert len(token) >= 40
+    stored = (sqlite_project.folder / "project.sqlite").read_bytes()
+    wal = (sqlite_project.folder / "project.sqlite-wal").read_bytes()
+    secret = safe.client.cookies[COOKIE]
+    for hidden in (token, secret):
+        assert hidden.encode() not in stored + wal
+
+
+def test_the_first_invitation_closes_the_door_but_not_to_the_owner(safe: Browser) -> None:
+    assert safe.get("me")["auth"] == "open"
+    safe.post("people", {"name": "Ada"})
+    assert safe.get("me")["auth"] == "tokens"
+    assert safe.get("me")["person"]["role"] == "owner"
+    stranger = another(safe)
+    for path in ("me", "next", "documents", "documents/1", "history", "status", "guidelines", "tutorial", "settings"):
+        assert stranger.get(path, status=401)["error"]["kind"] == "unauthorised"
+    assert stranger.post("login", {"token": "guess"}, status=401)["error"]["kind"] == "unauthorised"
+
+
+def test_every_call_but_login_needs_somebody(safe: Browser) -> None:
+    safe.post("people", {"name": "Ada"})
+    stranger = another(safe)
+    described = safe.client.get("/api/openapi.json").json()["paths"]
+    assert len(described) > 25
+    for path, calls in described.items():
+        for method in calls:
+            if path in ("/api/login", "/api/logout"):
+                continue
+            filled = re.sub(r"{\w+}", "1", path)
+            response = stranger.client.request(method, filled, headers={"X-Corefine": "1"})
+            assert response.status_code == 401, (method, path)
+
+
+def test_revoked_is_out_and_a_new_link_ends_the_old(safe: Browser) -> None:
+    invited = safe.post("people", {"name": "Ada"})
+    ada = another(safe)
+    ada.join(invited["link"])
+    again = safe.post(f"people/{invited['person']['id']}/invitation")
+    ada.get("me", status=401)
+    assert another(safe).post("login", {"token": invited["link"].partition("=")[2]}, status=401)
+    ada.join(again["link"])
+    safe.send("DELETE", f"people/{invited['person']['id']}")
+    ada.get("me", status=401)
+    only = safe.send("DELETE", "people/1", status=400)
+    assert "only owner" in only["error"]["message"]
+    assert safe.send("DELETE", "people/99", status=404)["error"]["kind"] == "not-found"
+
+
+def test_a_token_for_once_works_once(sqlite_project: Project) -> None:
+    owner = sqlite_project.owner()
+    token = sqlite_project.writer.write(lambda connection: people.once(connection, owner))
+    with serve(sqlite_project, open=False) as client:
+        browser = Browser(client)
+        assert browser.post("login", {"token": token})["person"]["role"] == "owner"
+        another(browser).post("login", {"token": token}, status=401)
+
+
+def test_logging_out(safe: Browser) -> None:
+    safe.post("people", {"name": "Ada"})
+    safe.post("logout")
+    safe.get("me", status=401)
+
+
+def test_not_on_another_address_without_tokens(sqlite_project: Project) -> None:
+    for address in (Address("0.0.0.0"), Address("192.0.2.1"), Address("::"), Address(allowed_hosts=("a.example",))):
+        with pytest.raises(InputError, match="corefine invite"):
+            check_tokens(sqlite_project, address)
+    assert check_tokens(sqlite_project, Address())
+    assert check_tokens(sqlite_project, Address("::1"))
+    assert check_tokens(sqlite_project, Address("localhost"))
+    sqlite_project.invite("Ada", people.OWNER)
+    for address in (Address("0.0.0.0"), Address()):
+        assert not check_tokens(sqlite_project, address)
+
+
+def test_a_port_in_use_is_told() -> None:
+    with bind(Address(port=0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"port {port}.*--port"):
+            bind(Address(port=port))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=["markup", "bidi", "invisible", "emoji", "no space"])
+def test_hostile_text_is_only_text(tmp_path: Path, text: str) -> None:
+    tokens = text.split(" ")
+    with Project(tmp_path / "project") as project:
+        fill(project, [Document.from_sentences("<b>name</b>", [tokens])])
+        with serve(project) as client:
+            browser = Browser(client)
+            shown = client.get("/api/documents/1")
+            assert shown.headers["content-type"].startswith("application/json")
+            assert [token for sentence in shown.json()["sentences"] for token in sentence["tokens"]] == tokens
+            assert browser.get("documents")[0]["name"] == "<b>name</b>"
+            browser.annotate(golds(project), most=3)
+            report = client.get("/api/report")
+            assert report.headers["content-disposition"].startswith("attachment")
+            assert "<script>alert" not in report.text
+            assert "<b>name" not in report.text
+
+
+def upload(browser: Browser, name: str, content: bytes, status: int = 200) -> Any:
+    response = browser.client.post(f"/api/documents?name={name}", content=content)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_uploads_good_and_bad_together(safe: Browser) -> None:
+    files = {
+        "one.txt": b"Anna came. She sang.",
+        "deep/two.txt": b"Bert slept.",
+        "bad.jsonl": b'{"doc_key": "x", "sentences": 7}\n',
+        "image.png": b"\x89PNG",
+        "empty.txt": b"",
+        ".hidden": b"no",
+    }
+    result = upload(safe, "all.zip", zipped(files))
+    assert len(result["added"]) == 2
+    assert {each["file"] for each in result["skipped"]} == {"bad.jsonl", "image.png", "empty.txt"}
+    assert all(each["reason"] and "/tmp" not in each["reason"] for each in result["skipped"])
+    assert [row["ready"] for row in safe.get("documents")][-2:] == [False, False]
+    assert safe.get(f"next?document={result['added'][0]}")["state"] == "preparing"
+    assert upload(safe, "one.txt.gz", gzip.compress(b"Carl ran."))["added"]
+
+
+def test_no_path_leaves_the_project(safe: Browser, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*.txt"))
+    files = {"../../../evil.txt": b"Out.", "/etc/evil.txt": b"Out.", "a/..\\..\\evil.txt": b"Out."}
+    assert len(upload(safe, "a.zip", zipped(files))["added"]) == 3
+    assert sorted(tmp_path.rglob("*.txt")) == before
+    assert not (tmp_path.parent / "evil.txt").exists()
+    assert upload(safe, "..%2F..%2Fevil.txt", b"Out.")["added"]
+    for path in ("/static/..%2F..%2Fapp.py", "/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"):
+        assert safe.client.get(path).status_code == 404
+
+
+def test_zip_bombs_are_refused(safe: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "UNPACKED_BYTES", 1_000_000)
+    zeros = b"0" * 5_000_000
+    assert "refused" in upload(safe, "bomb.zip", zipped({"a.txt": zeros}), 400)["error"]["message"]
+    assert "refused" in upload(safe, "bomb.txt.gz", gzip.compress(zeros), 400)["error"]["message"]
+    twice = gzip.compress(gzip.compress(zeros))
+    assert "more than once" in upload(safe, "bomb.txt.gz", twice, 400)["error"]["message"]
+    monkeypatch.setattr(uploads, "MOST_FILES", 10)
+    many = zipped({f"{number}.txt": b"a" for number in range(11)})
+    assert "at most 10" in upload(safe, "many.zip", many, 400)["error"]["message"]
+    assert "cannot be unpacked" in upload(safe, "cut.txt.gz", gzip.compress(b"Anna")[:-9], 400)["error"]["message"]
+    assert len(safe.get("documents")) == 3
+
+
+def test_large_requests_are_refused(sqlite_project: Project) -> None:
+    with serve(sqlite_project, upload_bytes=1000) as client:
+        browser = Browser(client)
+        assert upload(browser, "a.txt", b"a" * 1001, 413)["error"]["kind"] == "too-large"
+
+        def chunks() -> Any:
+            for _ in range(5):
+                yield b"a" * 300
+
+        response = client.post("/api/documents?name=a.txt", content=chunks())
+        assert response.json()["error"]["kind"] == "too-large"
+        body = json.dumps({"client_id": "a" * 2_000_000})
+        response = client.post("/api/undo", content=body, headers={"Content-Type": "application/json"})
+        assert response.json()["error"]["kind"] == "too-large"
+
+
+def test_errors_have_one_shape(safe: Browser) -> None:
+    for path, status in (("/api/nothing", 404), ("/api/next?document=x", 422), ("/api/documents/7", 404)):
+        response = safe.client.get(path)
+        assert response.status_code == status
+        assert set(response.json()["error"]) == {"kind", "message", "answers", "next"}
+    response = safe.client.post("/api/answers", content=b"{", headers={"Content-Type": "application/json"})
+    assert response.json()["error"]["kind"] == "invalid"
+    response = safe.client.put("/api/me")
+    assert response.status_code == 405
+    assert response.json()["error"]["message"]
