@@ -55,6 +55,8 @@ class Server:
             except ProcessLookupError:
                 continue
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 @dataclass

@@ -139,3 +139,27 @@ def fastcoref(
     from corefine.bench.fastcoref import described, measure
 
     report(measure(python, mirror=mirror, threads=threads, rounds=rounds), described, json=json)
+
+
+@app.command()
+def answer(json: Json = False, answers: Annotated[int, typer.Option(min=1)] = 100, seed: Seed = 0) -> None:
+    """Time the server from an answer to the next question, on a long document with many answers."""
+    from corefine.bench.answer import described, measure
+
+    report(measure(answers=answers, seed=seed), described, json=json)
+
+
+@app.command()
+def load(
+    json: Json = False,
+    people: Annotated[int, typer.Option(min=1, help="Annotators at once.")] = 50,
+    answers: Annotated[int, typer.Option(min=1, help="Answers of each.")] = 20,
+    think: Annotated[float, typer.Option(min=0.0, help="Seconds between answers, on average.")] = 1.0,
+    database: Annotated[str | None, typer.Option(help="An empty PostgreSQL database instead of SQLite.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Let many people answer at once, over HTTP."""
+    from corefine.bench.load import described, measure
+
+    result = measure(people=people, answers=answers, think=think, database=database, seed=seed)
+    report(result, described, json=json)
