@@ -113,6 +113,7 @@ class Driver:
     def annotate(self, document: int) -> None:
         """Open a document and read it."""
         self.go(f"annotate/{document}")
+        self.page.locator(f"body[data-page='annotate/{document}']").wait_for()
         begin = self.page.get_by_role("button", name="Begin")
         question = self.page.locator(".panel[data-question]")
         begin.or_(question).first.wait_for()

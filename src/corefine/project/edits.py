@@ -62,7 +62,10 @@ def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[S
                 raise AnswerError("these two are one entity already")
             return [Must(min(a, b), max(a, b))], []
         case Split(mentions):
-            return _split(session.links, sorted(set(mentions), key=document_order), entity_of), []
+            chosen = sorted(set(mentions), key=document_order)
+            said = _split(session.links, chosen, entity_of)
+            rest = [span for span in entity_of[chosen[0]] if span not in chosen]
+            return said, [*chosen, *(rest if len(rest) == 1 else ())]  # both sides stay visible
         case Move(mention, to):
             old = entity_of.get(mention, (mention,))
             if to in old:

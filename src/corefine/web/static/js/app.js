@@ -26,6 +26,7 @@ export class App {
     this.notes = document.getElementById("notes");
     this.live = document.getElementById("live");
     this.page = null;
+    this.turn = 0;
     this.drop = () => {};
     this.waiting = new Set(); // who wants to know whether the outbox waits
   }
@@ -53,7 +54,9 @@ export class App {
   async show() {
     const [name, ...args] = location.hash.replace(/^#/, "").split("/");
     const known = Object.hasOwn(PAGES, name) ? name : "annotate";
+    const turn = (this.turn += 1);
     const { mount } = await PAGES[known]();
+    if (turn !== this.turn) return; // meanwhile another page was asked for
     this.drop();
     this.page?.close();
     this.waiting.clear();
