@@ -11,6 +11,7 @@ import typer
 def plot(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, or rows of a reproduction.", metavar="RUNS...")],
     out: Annotated[Path, typer.Option(help="Folder for figures and report.")] = Path("report"),
+    comment: Annotated[Path | None, typer.Option(help="A text file; its paragraphs open the page.")] = None,
     closure_times: Annotated[
         bool, typer.Option(help="Whether to time the closures on this machine for their figure (a minute).")
     ] = True,
@@ -21,4 +22,6 @@ def plot(
     from corefine.simulation.summary import load_records
 
     need_plot()
-    typer.echo(write_report(load_records(runs), out, closure_times=closure_times))
+    text = comment.read_text(encoding="utf-8") if comment is not None else ""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
+    typer.echo(write_report(load_records(runs), out, closure_times=closure_times, comment=paragraphs))

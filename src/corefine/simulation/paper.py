@@ -42,13 +42,6 @@ FULL_DISCRETE = (201, 6337.53)
 """Questions that label one document fully, and the seconds they take: all answered no."""
 FULL_PAIRWISE = (15_050, 240_198.0)
 
-CLAIMS = (
-    "every discrete selector but random beats pairwise",
-    "about 4 F1 between discrete and pairwise where they are widest apart",
-    "delta F1 on the annotated documents more than twice that of pairwise",
-    "clustered probabilities and incremental closure help",
-)
-
 
 def minutes_per_1000_tokens(run: Published) -> float:
     return 1000 * run.minutes / TOKENS_PER_DOCUMENT
