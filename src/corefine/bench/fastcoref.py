@@ -72,6 +72,8 @@ def measure(python: str, *, mirror: Path | None = None, threads: int | None = No
         }
         sides = {name: _Process(command) for name, command in commands.items()}
         try:
+            for process in sides.values():
+                process.wait_until_ready()
             for _ in range(1 + rounds):  # the first does not count
                 for process in sides.values():
                     process.run()
@@ -96,12 +98,15 @@ class _Process:
     """A process that predicts all documents whenever it is asked to."""
 
     def __init__(self, command: list[str]) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by `stop`
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
         )
         self.seconds: list[float] = []
         self.cpu_seconds: list[float] = []
         self.megabytes = 0.0
+
+    def wait_until_ready(self) -> None:
         self._read()
 
     def run(self) -> None:
@@ -121,6 +126,7 @@ class _Process:
     def stop(self) -> None:
         self._process.kill()
         self._process.communicate()
+        self._errors.close()
 
     def _read(self) -> dict[str, Any]:
         """The next line of JSON; whatever else a library prints is passed over."""
@@ -129,7 +135,9 @@ class _Process:
                 if line.startswith("{"):
                     message: dict[str, Any] = json.loads(line)
                     return message
-        reason = self._process.stderr.read() if self._process.stderr is not None else ""
+        self._process.wait()
+        self._errors.seek(0)
+        reason = self._errors.read()
         raise InputError(f"the process of {self._process.args!r} ended: {reason[-2000:]}")
 
 
