@@ -24,6 +24,7 @@ from corefine.model.inputs import make_inputs
 from corefine.model.loss import marginal_loss, targets_from_clusters
 from corefine.model.network import Model
 from corefine.model.ranker import SpanRanker
+from corefine.model.settings import load_recipe
 
 TOKENS = 2_000
 WIDTH = 384
@@ -103,11 +104,15 @@ def document(tokens: int = TOKENS) -> Document:
     return Document.from_sentences("bench", sentences, clusters)
 
 
+def _default() -> ModelConfig:
+    return load_recipe("default").model
+
+
 def _make_step(kind: str) -> Callable[[], None]:
     """A training step of one way: forward, loss and backward, with dropout as in training."""
     torch.manual_seed(0)
     doc = document()
-    ranker = SpanRanker(ModelConfig(head=HeadConfig() if kind == "default" else PAPER), WIDTH)
+    ranker = SpanRanker(ModelConfig(head=_default().head if kind == "default" else PAPER), WIDTH)
     inputs = make_inputs(doc, torch.randn(TOKENS, WIDTH))
 
     def step() -> None:
@@ -127,7 +132,7 @@ def _step_megabytes(kind: str) -> float:
 
 def _predictions(rounds: int) -> tuple[float, float]:
     """Seconds of a prediction with the default model, without and with cached states."""
-    config = ModelConfig()
+    config = _default()
     encoder = make_encoder(config.encoder)
     doc = document()
     with tempfile.TemporaryDirectory() as folder:
