@@ -70,7 +70,7 @@ class Desk:
     def show(self, document_id: int | None = None) -> Shown:
         """The question that is open in a document, by default in the one to work on."""
         if document_id is None:
-            document_id = self._choose()
+            document_id = self._take_next()
             if document_id is None:
                 return Shown("all-done" if self.office.entries() else "empty")
         seat = self.seat(document_id)
@@ -208,6 +208,23 @@ class Desk:
         if seat is None:
             raise ModelError("the model has not read this document yet: try again in a moment")
         return seat
+
+    def _take_next(self) -> int | None:
+        """Choose a document and lease it in one step, so that no two people are given the same."""
+
+        def job(connection: Connection) -> int | None:
+            board = Board(connection, self.office.settings, time.time())
+            document_id = board.next_for(self.person_id)
+            newest = None if document_id is None else self.office.newest(document_id)
+            if document_id is not None and newest is not None:
+                assignment.take(connection, board, document_id, self.person_id, newest)
+            return document_id
+
+        chosen = self._choose()
+        leased = None if chosen is None else self.office.kept(self.person_id, chosen)
+        if chosen is None or (leased is not None and time.time() < leased.lease_until):
+            return chosen
+        return self.project.writer.write(job)
 
     def _choose(self, *, besides: int | None = None) -> int | None:
         with self.project.database.read() as connection:

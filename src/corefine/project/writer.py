@@ -14,6 +14,8 @@ from corefine.project.database import Database
 
 T = TypeVar("T")
 
+Job = tuple[Callable[[Connection], Any], Future[Any]]
+
 MOST_AT_ONCE = 200
 """Writes in one transaction; bounds how long one of them may wait for the others."""
 
@@ -21,12 +23,13 @@ MOST_AT_ONCE = 200
 class Writer:
     """Takes functions of a connection and runs them in order.
 
-    When `write` returns, what the function did is on disk; when it raises, nothing of it is.
+    When `write` returns, what the function did is on disk; when it raises, nothing of it is. A function may be run
+    again where somebody else's failed, so it must change nothing but the database.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._queue: SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Job | None] = SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="corefine-writer", daemon=True)
@@ -64,7 +67,21 @@ class Writer:
                 batch.append(item)
             self._commit(batch)
 
-    def _commit(self, batch: list[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
+    def _commit(self, batch: list[Job]) -> None:
+        """All in one transaction; if that fails, each in a part of its own, so that no error takes others with it."""
+        try:
+            with self._database.write() as connection:
+                results = [job(connection) for job, _ in batch]
+        except BaseException as error:
+            if len(batch) == 1:
+                batch[0][1].set_exception(error)
+            else:
+                self._commit_apart(batch)
+            return
+        for (_, done), result in zip(batch, results, strict=True):
+            done.set_result(result)
+
+    def _commit_apart(self, batch: list[Job]) -> None:
         results: list[tuple[Future[Any], Any]] = []
         failures: list[tuple[Future[Any], BaseException]] = []
         try:

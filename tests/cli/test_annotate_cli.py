@@ -1,0 +1,106 @@
+"""`corefine annotate`, `invite`, `export` and `times`, as commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from corefine import formats
+from corefine.cli import app
+from corefine.cli.annotate import HELD_OUT_STORIES, import_documents
+from corefine.errors import InputError
+from corefine.project import Project
+from corefine.project.desk import question_id_of
+from corefine.project.office import Office
+from corefine.project.worker import Worker
+from corefine.questions import Answer
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project of the stories in which one question was answered."""
+    with Project(tmp_path / "project") as project:
+        assert import_documents(project, [], []) == []
+        worker = Worker(project)
+        worker._tried_starter = True
+        worker.settle()
+        with Office(project).at(project.owner().id) as desk:
+            shown = desk.show()
+            assert shown.question is not None
+            desk.answer("client-0001", 1, question_id_of(shown.question), Answer.yes())
+    return tmp_path / "project"
+
+
+def test_without_paths_there_are_the_stories(folder: Path) -> None:
+    with Project(folder) as project:
+        entries = project.documents.entries()
+        assert len(entries) == 12
+        assert sum(entry.held_out for entry in entries) == HELD_OUT_STORIES
+        assert import_documents(project, [], []) == []
+        assert len(project.documents.entries()) == 12  # and not again
+
+
+def test_unreadable_files_are_listed_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.jsonl"
+    good.write_text("Anna came. She sang.")
+    bad.write_text("{nonsense\n")
+    with Project(tmp_path / "project") as project:
+        notices = import_documents(project, [good, bad, tmp_path / "none.txt"], [])
+        assert [entry.name for entry in project.documents.entries()] == ["good"]
+    assert len(notices) == 2
+    said = capsys.readouterr().err
+    assert "bad.jsonl was skipped" in said
+    assert "no such file" in said
+
+
+def test_export(folder: Path, tmp_path: Path) -> None:
+    for name in ("out.jsonl", "out.conll", "report.html", "provenance.json"):
+        result = runner.invoke(app, ["export", str(tmp_path / name), "--project", str(folder), "--lossy"])
+        assert result.exit_code == 0, (name, result.output, result.exception)
+    assert len(list(formats.read(tmp_path / "out.jsonl"))) == 9
+    assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["documents"]
+    assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    only = ["export", str(tmp_path / "one.jsonl"), "--project", str(folder), "--answered"]
+    assert runner.invoke(app, only).exit_code == 0
+    assert len(list(formats.read(tmp_path / "one.jsonl"))) == 1
+
+
+def test_what_is_no_project(tmp_path: Path) -> None:
+    for command in (["export", "x.jsonl"], ["times"]):
+        result = runner.invoke(app, [*command, "--project", str(tmp_path / "none")])
+        assert isinstance(result.exception, InputError)
+        assert "not a project" in str(result.exception)
+    assert not (tmp_path / "none").exists()
+
+
+def test_times(folder: Path) -> None:
+    result = runner.invoke(app, ["times", "--project", str(folder), "--json"])
+    found = json.loads(result.stdout)
+    assert found["cost"] == {"initial": 15.96, "follow_up": 15.57, "follow_up_alone": 28.01}
+    assert {row["name"] for row in found["times"]} >= {"Initial question", "Follow-up question"}
+    shown = runner.invoke(app, ["times", "--project", str(folder), "--no-set"])
+    assert "15.96 s" in shown.stdout
+
+
+def test_inviting_and_revoking(folder: Path) -> None:
+    made = runner.invoke(app, ["invite", "Ada", "--project", str(folder), "--url", "https://a.example/"])
+    assert made.stdout.startswith("https://a.example/#join=")
+    listed = runner.invoke(app, ["invite", "--project", str(folder)])
+    assert "Ada\tannotator\tactive" in listed.stdout
+    again = runner.invoke(app, ["invite", "Ada", "--project", str(folder)])
+    assert again.stdout != made.stdout
+    runner.invoke(app, ["invite", "Ada", "--revoke", "--project", str(folder)])
+    assert "revoked" in runner.invoke(app, ["invite", "--project", str(folder)]).stdout
+    nobody = runner.invoke(app, ["invite", "Bo", "--revoke", "--project", str(folder)])
+    assert isinstance(nobody.exception, InputError)
+
+
+def test_not_on_another_address_without_tokens(folder: Path) -> None:
+    result = runner.invoke(app, ["annotate", "--project", str(folder), "--host", "0.0.0.0", "--no-browser"])
+    assert isinstance(result.exception, InputError)
+    assert "corefine invite" in str(result.exception)

@@ -1,0 +1,93 @@
+"""The background worker with a real, tiny model: read, train, save, take over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corefine import extras, stories
+from corefine.project import Project, documents, training, versions
+from corefine.project.desk import question_id_of
+from corefine.project.export import export
+from corefine.project.office import Office
+from corefine.project.settings import Settings
+from corefine.project.worker import Worker
+from corefine.questions import Answer
+from projects import new_id
+
+pytest.importorskip("torch", reason="the extra 'model' is not installed")
+
+
+@pytest.fixture
+def starter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tiny model in place of the one that ships."""
+    from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
+    from corefine.model.network import Model
+    from corefine.model.resolver import Resolver
+
+    real = extras.load
+    encoder = EncoderConfig(
+        kind="bilstm", fine_tune=True, word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50
+    )
+    head = HeadConfig(max_span_width=3, spans_per_word=0.4, candidates=10, hidden=16, pair_width=8, feature_width=4)
+
+    def load(where: str | Path, **options: Any) -> Resolver:
+        if where != "starter":
+            return real(where, **options)
+        return Resolver(Model.create(ModelConfig(encoder, head), seed=1), "starter")
+
+    monkeypatch.setattr(extras, "load", load)
+
+
+@pytest.mark.usefixtures("starter")
+def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
+    with Project(tmp_path / "project") as project:
+        every = stories.load()[:4]
+
+        def job(connection: Any) -> None:
+            for number, story in enumerate(every):
+                documents.add(connection, story, held_out=number == 3)
+
+        project.writer.write(job)
+        project.change_settings(Settings(retrain_every=4))
+        worker = Worker(project)
+        worker.step()  # rules first: somebody may be waiting
+        office, person = Office(project), project.owner().id
+        with office.at(person) as desk:
+            shown = desk.show()
+            assert shown.question is not None
+            assert shown.seat is not None
+            assert shown.seat.version == 1
+        worker.settle()
+        with project.database.read() as connection:
+            found = versions.all_of(connection)
+        assert [(version.kind, version.state) for version in found] == [("rules", "ready"), ("starter", "ready")]
+        assert found[1].f1 is not None
+        for _ in range(4):
+            _answer(office, person)
+        worker.settle()
+        with project.database.read() as connection:
+            trained = versions.all_of(connection)[-1]
+        assert (trained.kind, trained.state, trained.answers) == ("trained", "ready", 4)
+        assert trained.f1 is not None
+        assert not training.is_due(project)
+        assert (project.models / "v3").is_dir()
+        office._looked_at = -10.0
+        _answer(office, person)
+        with office.at(person) as desk:
+            seat = desk.own(1)
+            assert seat.version == 3
+            assert len(seat.session.answers) == 5
+        export(project, tmp_path / "model", "model")
+        again = extras.load(tmp_path / "model", device="cpu")
+        assert again.predict(every[0]).prediction.spans == project.predictions.load(3, 1).spans
+
+
+def _answer(office: Office, person: int) -> None:
+    with office.at(person) as desk:
+        shown = desk.show(1)
+        assert shown.question is not None
+        answer = Answer.yes() if shown.question.antecedent is not None else Answer.unsure()
+        desk.answer(new_id(), 1, question_id_of(shown.question), answer)
