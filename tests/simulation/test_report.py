@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def test_the_papers_numbers_stand_beside_ours(report: Path) -> None:
     page = report.read_text()
     for number in ("57.08", "56.49", "56.98", "54.27", "60.7", "58.9", "106.7", "6337.53"):
         assert number in page
+
+
+def test_a_second_corpus_has_figures_of_its_own(records: list[Record], tmp_path: Path) -> None:
+    other = [
+        replace(record, config={**record.config, "corpus": {**record.config["corpus"], "name": "fables"}})
+        for record in records
+        if record.group == "main" and record.seed == 0
+    ]
+    page = write_report([*records, *other], tmp_path, closure_times=False).read_text()
+    assert (tmp_path / "f1.svg").is_file()
+    assert (tmp_path / "f1_fables.svg").is_file()
+    assert "fables: selectors and baselines" in page
+    assert "stories: selectors and baselines" in page
 
 
 def test_lines_can_be_told_apart_without_colour() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,30 +72,48 @@ def style_of(kind: str) -> Style:
     return Style(kind, SPARE[place % len(SPARE)], "-", "#555555")
 
 
-def draw_all(records: Sequence[Record], folder: Path, closure: dict[str, list[tuple[int, float]]] | None) -> list[str]:
-    """Draw every figure the records have something for; returns their names in the order of the report."""
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure on disk: the name of its files, what it shows, and of which corpus (None: of none)."""
+
+    name: str
+    subject: str
+    corpus: str | None
+
+
+def draw_all(
+    records: Sequence[Record], folder: Path, closure: dict[str, list[tuple[int, float]]] | None
+) -> list[Drawn]:
+    """Draw every figure the records have something for, corpus by corpus, in the order of the report."""
     need_plot()
     import matplotlib as mpl
 
     mpl.use("Agg")
+    of_corpus: dict[str, list[Record]] = {}
+    for record in records:
+        of_corpus.setdefault(record.corpus, []).append(record)
+    drawn: list[Drawn] = []
     with mpl.rc_context(SETTINGS):
-        figures: list[tuple[str, Callable[[], Figure | None]]] = [
-            ("f1", lambda: curves(records, "conll_f1", "CoNLL F1")),
-            ("mention_f1", lambda: curves(records, "mention_f1", "mention F1")),
-            ("pronoun_f1", lambda: curves(records, "pronoun_f1", "F1, clusters with a pronoun")),
-            ("delta_f1", lambda: curves(records, "delta_f1", "delta F1 on annotated documents", zero=True)),
-            ("rounds", lambda: over_rounds(records)),
-            ("yes_share", lambda: yes_shares(records)),
-            ("paper", lambda: beside_paper(records)),
-            ("closure", lambda: closure_times(closure) if closure else None),
-        ]
-        drawn = []
-        for name, draw in figures:
-            figure = draw()
-            if figure is not None:
-                save(figure, folder, name)
-                drawn.append(name)
-        return drawn
+        for corpus in sorted(of_corpus, key=lambda name: (-len(of_corpus[name]), name)):
+            suffix = f"_{corpus}" if drawn else ""  # the corpus with most runs has the plain names
+            for subject, figure in _figures(of_corpus[corpus]):
+                if figure is not None:
+                    save(figure, folder, subject + suffix)
+                    drawn.append(Drawn(subject + suffix, subject, corpus))
+        if closure:
+            save(closure_times(closure), folder, "closure")
+            drawn.append(Drawn("closure", "closure", None))
+    return drawn
+
+
+def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure | None]]:
+    yield "f1", curves(records, "conll_f1", "CoNLL F1")
+    yield "mention_f1", curves(records, "mention_f1", "mention F1")
+    yield "pronoun_f1", curves(records, "pronoun_f1", "F1, clusters with a pronoun")
+    yield "delta_f1", curves(records, "delta_f1", "delta F1 on annotated documents", zero=True)
+    yield "rounds", over_rounds(records)
+    yield "yes_share", yes_shares(records)
+    yield "paper", beside_paper(records)
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:

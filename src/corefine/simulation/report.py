@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corefine import __version__
 from corefine.simulation import tables
-from corefine.simulation.figures import draw_all
+from corefine.simulation.figures import Drawn, draw_all
 from corefine.simulation.summary import Record
 from corefine.simulation.tables import Table
 from corefine.writing import write_atomically
@@ -53,13 +53,13 @@ def write_report(
     drawn = draw_all(records, folder, closure)
     made = tables.all_tables(records, closure)
     write_atomically(folder / TABLES, "\n".join(table.markdown() for table in made).encode())
-    page = _page(records, made, [(name, (folder / f"{name}.png").read_bytes()) for name in drawn], comment)
+    page = _page(records, made, [(each, (folder / f"{each.name}.png").read_bytes()) for each in drawn], comment)
     write_atomically(folder / PAGE, page.encode())
     return folder / PAGE
 
 
 def _page(
-    records: Sequence[Record], made: Iterable[Table], images: Iterable[tuple[str, bytes]], comment: Sequence[str]
+    records: Sequence[Record], made: Iterable[Table], images: Iterable[tuple[Drawn, bytes]], comment: Sequence[str]
 ) -> str:
     corpora = ", ".join(sorted({record.corpus for record in records}))
     parts = [
@@ -74,11 +74,12 @@ def _page(
         *(f"<p>{html.escape(paragraph)}</p>" for paragraph in comment),
     ]
     parts += [table.html() for table in made]
-    for name, content in images:
+    for drawn, content in images:
         encoded = base64.b64encode(content).decode()
-        caption = html.escape(CAPTIONS[name])
+        where = f"{drawn.corpus}. " if drawn.corpus else ""
+        caption = html.escape(where + CAPTIONS[drawn.subject])
         parts.append(
-            f'<figure id="{name}"><img alt="{caption}" src="data:image/png;base64,{encoded}">'
+            f'<figure id="{html.escape(drawn.name)}"><img alt="{caption}" src="data:image/png;base64,{encoded}">'
             f"<figcaption>{caption}</figcaption></figure>"
         )
     return "\n".join([*parts, "</body></html>", ""])

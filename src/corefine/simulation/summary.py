@@ -132,10 +132,13 @@ def _load(path: Path) -> list[Record]:
         raise InputError(f"{path} is neither a run's folder nor a file of rows")
     if (path / runs.CONFIG).is_file():
         return [record_of(path)]
-    files = sorted(path.glob("*.json")) or sorted((path / "rows").glob("*.json"))
-    if files:
-        return [_read(file) for file in files]
-    return [record_of(folder) for folder in sorted(path.iterdir()) if runs.is_finished(folder)]
+    if (path / "rows").is_dir():  # the folder of a reproduction
+        return _load(path / "rows")
+    found = [_read(file) for file in sorted(path.glob("*.json"))]
+    for folder in sorted(each for each in path.iterdir() if each.is_dir()):
+        if not (folder / runs.CONFIG).is_file() or runs.is_finished(folder):
+            found += _load(folder)
+    return found
 
 
 def _read(path: Path) -> Record:
