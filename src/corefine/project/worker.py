@@ -21,6 +21,7 @@ from corefine.errors import CorefineError, InputError
 from corefine.prediction import Prediction
 from corefine.project import assignment, schema, training, versions
 from corefine.project.project import Project
+from corefine.project.supervisor import DATABASE
 from corefine.project.versions import FAILED, READY, RULES, STARTER, TRAINING, Version
 
 IDLE_SECONDS = 0.5
@@ -183,7 +184,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)
     alive = (lambda: os.getppid() == arguments.parent) if arguments.parent else (lambda: True)
-    with Project(arguments.folder, database=os.environ.get("COREFINE_DATABASE")) as project:
+    with Project(arguments.folder, database=os.environ.get(DATABASE)) as project:
         Worker(project, alive=alive).run()
 
 

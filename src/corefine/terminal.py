@@ -1,0 +1,352 @@
+"""The same session in a terminal, for people on SSH: `corefine annotate --terminal`.
+
+The mention is in ⟦brackets⟧ and the proposed antecedent in ⟨angles⟩, besides their colours.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.events import Key
+from textual.widgets import Footer, Header, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from corefine.document import Document, Span
+from corefine.errors import AnswerError, ContradictionError, NotOpenError
+from corefine.project import Project, words
+from corefine.project.desk import Desk, Shown, question_id_of
+from corefine.project.office import Office
+from corefine.project.supervisor import Supervisor
+from corefine.questions import Answer, Protocol, Question, Reply, span_from_json
+
+ASKING, FOLLOWING, MARKING, CLASHING = "asking", "following", "marking", "clashing"
+WAIT_SECONDS = 1.0
+CONTEXT = 30
+"""Sentences around mention and antecedent; what lies between is folded away."""
+
+
+def run(project: Project) -> None:
+    """Annotate as the project's owner, with the background process at work."""
+    supervisor = Supervisor(project)
+    try:
+        Terminal(Office(project), project.owner().id).run()
+    finally:
+        supervisor.stop()
+
+
+class Terminal(App[None]):
+    """One person at their desk."""
+
+    CSS = """
+    #text { height: 1fr; padding: 0 2; }
+    #question { height: auto; padding: 0 2; background: $panel; }
+    #message { height: auto; padding: 0 2; color: $warning; }
+    #filter, #entities { display: none; }
+    #entities { height: 10; }
+    .following #filter, .following #entities { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "yes", "yes"),
+        Binding("n", "no", "no"),
+        Binding("f", "first", "first appearance"),
+        Binding("m", "not_a_mention", "no mention"),
+        Binding("b", "boundaries", "boundaries"),
+        Binding("t", "mark", "mark tokens"),
+        Binding("s", "unsure", "unsure"),
+        Binding("u", "undo", "undo"),
+        Binding("r", "redo", "redo"),
+        Binding("w", "withdraw", "withdraw those", show=False),
+        Binding("slash", "filter", "find entity"),
+        Binding("escape", "leave", "back"),
+        Binding("q", "quit", "quit"),
+    ]
+
+    def __init__(self, office: Office, person_id: int) -> None:
+        super().__init__()
+        self.office, self.person_id = office, person_id
+        self.mode = ASKING
+        self.shown = Shown("empty")
+        self.marked = Span(0, 0)
+        self.marking_for = Reply.FIRST
+        self._no = False
+        self._clash: tuple[Answer, tuple[int, ...]] | None = None
+        self._listed: list[Span] = []
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        with VerticalScroll(id="text"):
+            yield Static(id="document")
+        yield Static(id="question")
+        yield Static(id="message")
+        yield Input(placeholder="type to find an entity, Enter takes the first", id="filter")
+        yield OptionList(id="entities")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.title = f"corefine · {self.office.project.name}"
+        self._refresh()
+        self.set_interval(WAIT_SECONDS, self._poll)
+
+    # What is shown
+
+    def _poll(self) -> None:
+        if self.shown.state == "preparing":
+            self._refresh()
+
+    def _refresh(self, message: str = "", document_id: int | None = None) -> None:
+        with self.office.at(self.person_id) as desk:
+            self.shown = desk.show(document_id)
+            if self.shown.state == "document-done":
+                message = message or "This document is done."
+                self.shown = desk.show()
+            self._set_mode(ASKING)
+            self._tell(message)
+            self._draw(desk)
+
+    def _draw(self, desk: Desk) -> None:
+        seat, question = self.shown.seat, self.shown.question
+        if seat is None or question is None:
+            said = {
+                "preparing": "The model is reading the next document …",
+                "empty": "The project has no documents.",
+            }.get(self.shown.state, "Nothing is left to ask. Thank you.")
+            self.query_one("#question", Static).update(said)
+            self.query_one("#document", Static).update("")
+            return
+        document = seat.session.document
+        answers, budget = len(seat.session.answers), seat.session.budget.questions
+        self.sub_title = (
+            f"{document.key} · {answers} of {budget or '∞'} questions · {len(desk.finished)} documents done"
+        )
+        self.query_one("#document", Static).update(self._text(document, question))
+        self.query_one("#question", Static).update(self._asked(document, question))
+
+    def _asked(self, document: Document, question: Question) -> str:
+        mention = words.quoted(document, question.mention)
+        if self.mode == MARKING:
+            return (
+                f"Marked: {words.quoted(document, self.marked)}   ← → move, shift+← → widen or narrow, Enter takes it"
+            )
+        if question.protocol is Protocol.MENTIONS:
+            return f"Is {mention} a mention?   y / m"
+        if self.mode == FOLLOWING or question.antecedent is None:
+            keys = "an entity below (/ finds one), f: this is the first, t: mark tokens"
+            return f"Mark the first appearance of {mention}:   {keys}"
+        return f"Is {mention} the same entity as {words.quoted(document, question.antecedent)}?   y / n"
+
+    def _text(self, document: Document, question: Question) -> Text:
+        """The sentences around the spans in question, with what lies between folded away."""
+        spans = [question.mention, *([] if question.antecedent is None else [question.antecedent])]
+        if self.mode == MARKING:
+            spans.append(self.marked)
+        near = {words_sentence(document, span) for span in spans}
+        text = Text()
+        folded = 0
+        for number, sentence in enumerate(document.sentence_spans):
+            if min(abs(number - each) for each in near) > CONTEXT:
+                folded += 1
+                continue
+            if folded:
+                text.append(f" … {folded} sentences … \n", style="dim")
+                folded = 0
+            for token in range(sentence.start, sentence.end + 1):
+                self._token(text, document, question, token)
+            text.append("\n")
+        return text
+
+    def _token(self, text: Text, document: Document, question: Question, token: int) -> None:
+        styles = [(question.mention, "black on yellow", "⟦⟧"), (question.antecedent, "white on blue", "⟨⟩")]
+        if self.mode == MARKING:
+            styles.insert(0, (self.marked, "black on green", "‹›"))
+        style = next((style for span, style, _ in styles if span is not None and span.start <= token <= span.end), "")
+        opening = "".join(marks[0] for span, _, marks in styles if span is not None and span.start == token)
+        closing = "".join(marks[1] for span, _, marks in reversed(styles) if span is not None and span.end == token)
+        text.append(f"{opening}{document.tokens[token]}{closing}", style=style)
+        text.append(" ")
+
+    def _tell(self, message: str) -> None:
+        self.query_one("#message", Static).update(Text(message))
+
+    def _set_mode(self, mode: str) -> None:
+        self.mode = mode
+        self.set_class(mode == FOLLOWING, "following")
+        if mode == FOLLOWING:
+            self.query_one("#filter", Input).value = ""
+            self._list("")
+            self.query_one("#entities", OptionList).focus()
+        else:
+            self.set_focus(None)
+
+    def _list(self, typed: str) -> None:
+        """Known entities by their first mention, the nearest before the mention first."""
+        seat, question = self.shown.seat, self.shown.question
+        listed = self.query_one("#entities", OptionList)
+        listed.clear_options()
+        self._listed = []
+        if seat is None or question is None:
+            return
+        document = seat.session.document
+        firsts = [cluster[0] for cluster in seat.session.relabelled().clusters if cluster[0] < question.mention]
+        for first in reversed(firsts):
+            if first != question.antecedent and typed.lower() in document.words(first).lower():
+                self._listed.append(first)
+                listed.add_option(Option(Text(document.words(first))))
+
+    # What is done
+
+    def _answer(self, answer: Answer, withdrawing: tuple[int, ...] = ()) -> None:
+        question, document_id = self.shown.question, self.shown.document_id
+        if question is None or document_id is None:
+            return
+        with self.office.at(self.person_id) as desk:
+            try:
+                name = question_id_of(question)
+                done = desk.answer(uuid.uuid4().hex, document_id, name, answer, withdrawing=withdrawing)
+            except ContradictionError as error:
+                self._contradicts(desk, answer, error)
+                return
+            except NotOpenError:
+                message = "That question is no longer open."
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+            else:
+                pairs = 0 if done.outcome is None else done.outcome["pairs"]
+                settled = [] if done.outcome is None else done.outcome["settled"]
+                document = self.office.project.documents.get(document_id)
+                texts = ", ".join(document.words(span_from_json(span)) for span in settled[:3])
+                message = f"Settles {pairs} pairs." + (f" No question needed any more: {texts}" if texts else "")
+        self._refresh(message, document_id)
+
+    def _contradicts(self, desk: Desk, answer: Answer, error: ContradictionError) -> None:
+        numbers = tuple(number for number in error.answers if isinstance(number, int))
+        session = desk.own(self.shown.document_id or 0).session
+        said = [f"{e.number}: {words.said(e, session.document)}" for e in session.given if e.number in numbers]
+        self._clash = (answer, numbers)
+        self._set_mode(CLASHING)
+        self._tell("This contradicts\n" + "\n".join(said) + "\nw: withdraw what stands above, escape: answer otherwise")
+
+    def _step(self, what: str) -> None:
+        with self.office.at(self.person_id) as desk:
+            try:
+                done = getattr(desk, what)(uuid.uuid4().hex)
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+        self._refresh(f"{what}: answer {done.number}", done.document_id)
+
+    def action_yes(self) -> None:
+        if self.mode == ASKING and self._proposes(mentions=True):
+            self._answer(Answer.yes())
+
+    def action_no(self) -> None:
+        question = self.shown.question
+        if self.mode != ASKING or question is None or not self._proposes():
+            return
+        if question.protocol is Protocol.PAIRWISE:
+            self._answer(Answer.no())
+        else:
+            self._no = True
+            self._follow()
+
+    def action_first(self) -> None:
+        if self.shown.question is not None and (self.mode == FOLLOWING or self.shown.question.antecedent is None):
+            self._reply(Reply.FIRST, self.shown.question.mention)
+
+    def action_not_a_mention(self) -> None:
+        if self.mode == ASKING:
+            self._answer(Answer(reply=Reply.NOT_A_MENTION))
+
+    def action_unsure(self) -> None:
+        if self.mode == ASKING:
+            self._answer(Answer.unsure())
+
+    def action_boundaries(self) -> None:
+        if self.mode == ASKING and self.shown.question is not None:
+            self._mark(Reply.BOUNDARIES, self.shown.question.mention)
+
+    def action_mark(self) -> None:
+        question = self.shown.question
+        if question is not None and (self.mode == FOLLOWING or question.protocol is Protocol.FOLLOW_UP):
+            self._mark(Reply.FIRST, question.antecedent or Span(0, 0))
+
+    def action_undo(self) -> None:
+        self._step("undo")
+
+    def action_redo(self) -> None:
+        self._step("redo")
+
+    def action_withdraw(self) -> None:
+        if self.mode == CLASHING and self._clash is not None:
+            answer, numbers = self._clash
+            self._answer(answer, numbers)
+
+    def action_filter(self) -> None:
+        if self.mode == FOLLOWING:
+            self.query_one("#filter", Input).focus()
+
+    def action_leave(self) -> None:
+        self._no = False
+        self._refresh(document_id=self.shown.document_id)
+
+    # Within
+
+    def _proposes(self, *, mentions: bool = False) -> bool:
+        question = self.shown.question
+        return question is not None and (
+            question.antecedent is not None or (mentions and question.protocol is Protocol.MENTIONS)
+        )
+
+    def _follow(self) -> None:
+        self._set_mode(FOLLOWING)
+        with self.office.at(self.person_id) as desk:
+            self._draw(desk)
+
+    def _mark(self, reply: Reply, start: Span) -> None:
+        self.marking_for, self.marked = reply, start.hull
+        self._set_mode(MARKING)
+        with self.office.at(self.person_id) as desk:
+            self._draw(desk)
+
+    def _reply(self, reply: Reply, span: Span) -> None:
+        same = False if self._no and reply is not Reply.BOUNDARIES else None
+        self._no = False
+        self._answer(Answer(same=same, reply=reply, span=span))
+
+    def on_key(self, event: Key) -> None:
+        seat = self.shown.seat
+        if self.mode != MARKING or seat is None:
+            return
+        moves = {"left": (-1, -1), "right": (1, 1), "shift+left": (0, -1), "shift+right": (0, 1)}
+        if event.key == "enter":
+            self._reply(self.marking_for, self.marked)
+        elif event.key in moves:
+            start, end = moves[event.key]
+            moved = Span(self.marked.start + start, self.marked.end + end)
+            if seat.session.document.holds(moved):
+                self.marked = moved
+                with self.office.at(self.person_id) as desk:
+                    self._draw(desk)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    def on_input_submitted(self, _: Input.Submitted) -> None:
+        if self.mode == FOLLOWING and self._listed:
+            self._reply(Reply.FIRST, self._listed[0])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if self.mode == FOLLOWING:
+            self._reply(Reply.FIRST, self._listed[event.option_index])
+
+
+def words_sentence(document: Document, span: Span) -> int:
+    """The number of the sentence a span begins in."""
+    from bisect import bisect_right
+
+    return bisect_right(document.sentence_starts, span.start) - 1
