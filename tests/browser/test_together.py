@@ -40,7 +40,7 @@ def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:
     mira.go("project")
     mira.page.get_by_text("For the project’s owner").wait_for()
     mira.go(f"annotate/{1 if names[0] == 'keyboard' else 2}")
-    mira.page.get_by_text("Documents").first.wait_for()
+    mira.page.locator("body[data-page=documents]").wait_for()
 
     stranger.page.reload()
     stranger.page.get_by_role("textbox", name="Invitation link").fill(f"{server.url}/#join=not-a-token")

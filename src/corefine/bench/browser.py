@@ -43,7 +43,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 THINKING = 0.5
-"""Seconds before each answer: time in which the page may fetch ahead, as it does while people think."""
+"""Seconds before each key: time in which the page may fetch ahead, as it does while people think."""
 START_SECONDS = 180.0
 
 _PAINTED = "performance.getEntriesByName('corefine:answer-to-question')"
@@ -240,6 +240,7 @@ def _annotate(page: Page, server: _Server, document: Document, count: int) -> tu
             page.keyboard.press("y")
         else:
             page.keyboard.press("n")
+            time.sleep(THINKING)
             page.keyboard.press("f" if entity_of[mention] == mention else "u")
         page.wait_for_function(f"count => {_PAINTED}.length > count", arg=number, polling=20)
     return page.evaluate(f"() => {_PAINTED}.map((entry) => entry.duration)"), trained / count

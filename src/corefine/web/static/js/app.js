@@ -87,7 +87,6 @@ export class App {
       { keys: ["t"], label: "Light, dark, or as the system has it", group, run: () => this.note(`Colours: ${nextTheme()}`) },
       { keys: ["+", "="], label: "Larger text", group, run: () => resize(1) },
       { keys: ["-"], label: "Smaller text", group, run: () => resize(-1) },
-      { keys: ["Escape"], label: "Close what is open", group, fields: true, run: () => this.drawer.close() },
     ];
   }
 

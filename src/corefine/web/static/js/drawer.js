@@ -1,6 +1,7 @@
 /** The drawer at the side, with the guidelines or the history of answers. */
 
 import { button, h, replace } from "./dom.js";
+import { layer } from "./keys.js";
 
 const PANELS = {
   guidelines: { title: "Guidelines", load: () => import("./guidelines.js") },
@@ -13,6 +14,7 @@ export class Drawer {
     this.element = document.getElementById("drawer");
     this.name = null;
     this.leave = () => {};
+    this.drop = () => {};
   }
 
   toggle(name) {
@@ -22,6 +24,8 @@ export class Drawer {
 
   async open(name) {
     this.leave();
+    this.drop();
+    this.drop = layer([{ keys: ["Escape"], label: "Close what is open", group: "Everywhere", fields: true, run: () => this.close() }]);
     this.name = name;
     this.before ??= document.activeElement;
     const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": PANELS[name].title });
@@ -39,6 +43,7 @@ export class Drawer {
     this.leave();
     this.leave = () => {};
     this.name = null;
+    this.drop();
     this.element.hidden = true;
     replace(this.element);
     this.before?.focus?.({ preventScroll: true });

@@ -78,6 +78,6 @@ const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: 
 /** How a key is written on the page. */
 export const written = (name) =>
   name
-    .split("+")
+    .split(/(?<=.)\+(?=.)/)
     .map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
     .join(" ");

@@ -13,7 +13,7 @@ export async function show(body) {
     h(
       "ul",
       { class: "exports" },
-      ...formats.map(({ name, ending, about }) => h("li", {}, link(`/api/export?format=${encodeURIComponent(name)}`, `${name} (${ending})`), h("span", { class: "soft" }, about))),
+      ...formats.map(({ name, ending, about }) => h("li", {}, link(`/api/export?format=${encodeURIComponent(name)}`, ending ? `${name} (${ending})` : name), h("span", { class: "soft" }, about))),
       h("li", {}, link("/api/report", "Report (.html)"), h("span", { class: "soft" }, "One page about the project: what was done, the learning curve, agreement and times")),
     ),
   );

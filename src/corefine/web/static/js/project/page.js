@@ -24,6 +24,7 @@ export function mount(main, app, [wanted]) {
   const link = (name) => h("a", { href: `#project/${name}`, "aria-current": name === part ? "page" : null }, PARTS[name][0]);
   const body = h("div", { class: "stack", "aria-busy": "true" });
   main.append(h("div", { class: "page project" }, h("nav", { class: "parts", "aria-label": "Project" }, ...names.map(link)), body));
+  main.querySelector(".parts [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   const turn = (by) => app.go(`project/${names[(names.indexOf(part) + by + names.length) % names.length]}`);
   page.keys.push(
     { keys: ["]"], label: "Next part", group: "Project", run: () => turn(1) },
