@@ -212,6 +212,18 @@ def test_what_other_answers_also_imply_stays_after_withdrawal() -> None:
     assert links.relation(B, D) is CANNOT
 
 
+def test_two_reasons_that_entities_differ_are_counted_when_they_merge() -> None:
+    links = Links()
+    links.cannot(A, C, answer=1)
+    links.cannot(B, C, answer=2)
+    links.must(A, B, answer=3)
+    links.withdraw(1)
+    assert links.relation(A, C) is CANNOT
+    assert links.explain(A, C) == (3, 2)
+    links.withdraw(2)
+    assert links.relation(A, C) is None
+
+
 def test_a_span_that_no_answer_names_any_more_is_in_no_entity() -> None:
     links = Links()
     links.must(A, B, answer=1)

@@ -152,7 +152,7 @@ def refuses(reference: PairClosure, said: list[Assertion]) -> bool:
 
 
 class TestLinks(ThreeClosures.TestCase):
-    settings = settings(max_examples=60, stateful_step_count=30)
+    settings = settings(max_examples=100, stateful_step_count=30)
 
 
 @pytest.mark.nightly

@@ -158,8 +158,11 @@ class Closure:
         """Replace an entity that lost a must-link by the parts that still hang together."""
         left = set(entity.members)
         parts = []
-        while left:
-            hanging = [left.pop()]
+        for start in entity.members:
+            if start not in left:
+                continue
+            left.remove(start)
+            hanging = [start]
             for node in hanging:  # grows while it is gone through
                 for fact in node.facts:
                     if fact.kind is SAME and (other := fact.other(node)) in left:

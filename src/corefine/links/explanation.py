@@ -42,12 +42,12 @@ def must_chain(said: Said, start: Node, found: Callable[[Node], bool], free: Ans
 
     The answer `free` costs nothing and is not named.
     """
-    return _search(_Walk(said, frozenset()), start, found, free)
+    return _search(_Walk(said, {}), start, found, free)
 
 
 def cannot_chain(said: Said, start: Node, goal: Node, free: Answer = NOBODY) -> tuple[Answer, ...]:
     """Answers by which `start` is another entity than `goal`, likewise."""
-    far = frozenset((goal,) if goal.entity is None else goal.entity.members)
+    far = dict.fromkeys((goal,) if goal.entity is None else goal.entity.members)
     return _search(_Walk(said, far), start, lambda node: node is goal, free)
 
 
@@ -86,17 +86,16 @@ def _answers(came_from: dict[Stop, Stop], stop: Stop, free: Answer) -> tuple[Ans
 
 
 class _Walk:
-    """The graph that is searched; the entity to cross over to is `far`, empty if none is."""
+    """The graph that is searched; `far` is the entity to cross over to, empty if there is none."""
 
-    def __init__(self, said: Said, far: frozenset[Node]) -> None:
+    def __init__(self, said: Said, far: dict[Node, None]) -> None:
         self.far = far
         self._said = said
         self._by_node: dict[Answer, dict[Node, list[Fact]]] = {}
         starts = [fact for node in far for fact in node.facts if fact.kind is STARTS]
         self._far_starts = dict.fromkeys(fact.answer for fact in starts)
         self._far_first = starts[0].a if starts else None  # they are all about one mention
-        self._crossed_to_start = False
-        self._crossed_from_start = False
+        self._crossed_by_start = False
 
     def steps(self, stop: Stop) -> Iterator[Step]:
         return self._take_up(stop) if stop.using is NOBODY else self._follow(stop)
@@ -105,10 +104,11 @@ class _Walk:
         node, crossed, _ = stop
         for answer in dict.fromkeys(fact.answer for fact in node.facts):
             yield Stop(node, crossed, answer), answer
-        if not crossed and not self._crossed_to_start and self._is_before_far(node):
-            self._crossed_to_start = True  # nobody who comes later comes cheaper
+        first = self._far_first
+        if first is not None and not crossed and not self._crossed_by_start and before(node.span, first.span):
+            self._crossed_by_start = True  # nobody who comes later comes cheaper
             for answer in self._far_starts:
-                yield from self._to_far_first(answer, answer)
+                yield Stop(first, True, answer), answer
 
     def _follow(self, stop: Stop) -> Iterator[Step]:
         node, crossed, answer = stop
@@ -116,28 +116,12 @@ class _Walk:
         for fact in self._facts(answer).get(node, ()):
             if fact.kind is SAME:
                 yield Stop(fact.other(node), crossed, answer), NOBODY
-            elif crossed:
-                continue
-            elif fact.kind is DIFFERENT and fact.other(node) in self.far:
+            elif fact.kind is DIFFERENT and not crossed and fact.other(node) in self.far:
                 yield Stop(fact.other(node), True, answer), NOBODY
-            elif fact.kind is STARTS:
-                yield from ((Stop(mention, True, answer), NOBODY) for mention in self._far_before(node, answer))
-        if not crossed and answer in self._far_starts and self._is_before_far(node):
-            yield from self._to_far_first(answer, NOBODY)
-
-    def _is_before_far(self, node: Node) -> bool:
-        """Whether the node comes before an entity that is known to start later."""
-        return self._far_first is not None and before(node.span, self._far_first.span)
-
-    def _to_far_first(self, answer: Answer, cost: Answer) -> Iterator[Step]:
-        if self._far_first is not None:
-            yield Stop(self._far_first, True, answer), cost
-
-    def _far_before(self, start: Node, answer: Answer) -> Iterator[Node]:
-        """Mentions of the far entity before `start`: all of them once, then only those the answer goes on from."""
-        mentions = self._facts(answer) if self._crossed_from_start else self.far
-        self._crossed_from_start = True
-        return (mention for mention in mentions if mention in self.far and before(mention.span, start.span))
+            elif fact.kind is STARTS and not crossed and not self._crossed_by_start:
+                earlier = [mention for mention in self.far if before(mention.span, node.span)]
+                self._crossed_by_start = bool(earlier)
+                yield from ((Stop(mention, True, answer), NOBODY) for mention in earlier)
 
     def _facts(self, answer: Answer) -> dict[Node, list[Fact]]:
         """What an answer says, by whom it is about."""
