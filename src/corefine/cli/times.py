@@ -17,17 +17,19 @@ def times(
     set_cost: Annotated[
         bool, typer.Option("--set/--no-set", help="Use these times as the project's cost model.")
     ] = True,
+    study: Annotated[bool, typer.Option("--study", help="Only the answers of the timing study.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
 ) -> None:
     """Print the timing table of the paper for this project, and set the project's cost model from it."""
     from dataclasses import asdict
 
     from corefine.cli.annotate import need_project
+    from corefine.project import study as timing_study
     from corefine.project import times as timing
 
     with need_project(project, database) as opened:
         with opened.database.read() as connection:
-            rows = timing.measure(connection)
+            rows = timing_study.measure(connection) if study else timing.measure(connection)
         cost = timing.cost_model(rows)
         if set_cost:
             opened.writer.write(lambda connection: timing.keep(connection, cost))

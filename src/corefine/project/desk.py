@@ -113,6 +113,17 @@ class Desk:
             row = assignment.seat_of(connection, self.person_id, document_id)
         return self._seat(document_id) if row is None else self.office.rebuild(row)
 
+    def view(self, document_id: int) -> Session:
+        """A session to look at: the person's own, or a fresh one that leases nothing."""
+        with self.project.database.read() as connection:
+            row = assignment.seat_of(connection, self.person_id, document_id)
+        if row is not None:
+            return self.own(document_id).session
+        newest = self.office.newest(document_id)
+        if newest is None:
+            raise ModelError("the model has not read this document yet: try again in a moment")
+        return self.office.session(self.person_id, document_id, self.project.predictions.load(newest, document_id))[0]
+
     def past(self, document_id: int) -> Session:
         """The person's session about a document, for looking at what was said: without a model unless it is live."""
         seat = self.office.kept(self.person_id, document_id)

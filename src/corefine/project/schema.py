@@ -138,3 +138,42 @@ decisions = Table(
     Column("person_id", ForeignKey("people.id"), nullable=False),
     Column("at", Float, nullable=False),
 )
+
+study_questions = Table(
+    "study_questions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("set_name", String(1), nullable=False),  # A or B
+    Column("place", Integer, nullable=False),  # in its set, from 0
+    Column("late", Boolean, nullable=False),  # from a late round
+    Column("labels", Integer, nullable=False),  # how many labels a document had in the run it was sampled from
+    Column("document_id", ForeignKey("documents.id"), nullable=False),
+    Column("question", Text, nullable=False),  # JSON: mention, antecedent, probability, score
+)
+"""The timing study's two sets of questions."""
+
+study_sessions = Table(
+    "study_sessions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False, unique=True),
+    Column("first_set", String(1), nullable=False),
+    Column("protocol", String(20), nullable=False),
+    Column("began_at", Float, nullable=False),
+)
+
+study_answers = Table(
+    "study_answers",
+    metadata,
+    Column("id", Counter, primary_key=True),
+    Column("session_id", ForeignKey("study_sessions.id"), nullable=False),
+    Column("question_id", ForeignKey("study_questions.id"), nullable=False),
+    Column("client_id", String(64), nullable=False),
+    Column("answer", Text, nullable=False),  # JSON
+    Column("reading", Float),
+    Column("initial", Float),
+    Column("follow_up", Float),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("session_id", "question_id"),
+    UniqueConstraint("session_id", "client_id"),
+)

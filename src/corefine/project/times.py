@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import fmean, median, stdev
 
@@ -10,9 +11,11 @@ from sqlalchemy import Connection, select
 
 from corefine.cost import CostModel
 from corefine.project import schema, settings
+from corefine.project.log import Timing
 from corefine.questions import Protocol
 
 INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
+READING = "Reading a document"
 FEWEST = 20
 """With fewer answers of a kind, the cost model keeps the paper's time for it."""
 
@@ -30,22 +33,23 @@ class Row:
 
 def measure(connection: Connection) -> list[Row]:
     """Mean time of each kind of question, over every answer that was timed, whether or not it still stands."""
-    samples: dict[str, list[float]] = {INITIAL: [], FOLLOW_UP: [], ALONE: [], "Reading a document": []}
     rows = schema.events.c
     query = select(rows.event, rows.reading, rows.initial, rows.follow_up).where(rows.kind == "answer")
-    for text, reading, initial, follow_up in connection.execute(query):
-        protocol = Protocol(json.loads(text)["protocol"])
-        if reading is not None:
-            samples["Reading a document"].append(reading)
+    found = connection.execute(query)
+    return table((Protocol(json.loads(text)["protocol"]), Timing(*seconds)) for text, *seconds in found)
+
+
+def table(timed: Iterable[tuple[Protocol, Timing]]) -> list[Row]:
+    """The lines of the table, from what each answer took."""
+    samples: dict[str, list[float | None]] = {INITIAL: [], FOLLOW_UP: [], ALONE: [], READING: []}
+    for protocol, timing in timed:
+        samples[READING].append(timing.reading)
         if protocol is Protocol.FOLLOW_UP:
-            if follow_up is not None:
-                samples[ALONE].append(follow_up)
+            samples[ALONE].append(timing.follow_up)
         elif protocol in (Protocol.DISCRETE, Protocol.PAIRWISE):
-            if initial is not None:
-                samples[INITIAL].append(initial)
-            if follow_up is not None:
-                samples[FOLLOW_UP].append(follow_up)
-    return [_row(name, seconds) for name, seconds in samples.items()]
+            samples[INITIAL].append(timing.initial)
+            samples[FOLLOW_UP].append(timing.follow_up)
+    return [_row(name, [second for second in seconds if second is not None]) for name, seconds in samples.items()]
 
 
 def cost_model(rows: list[Row], *, fewest: int = FEWEST) -> CostModel:

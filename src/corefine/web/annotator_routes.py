@@ -154,7 +154,7 @@ def entities(document_id: int, person: Somebody, here: InContext) -> EntitiesVie
     """The entities as model and one's own answers make them."""
     asked_about(here, document_id)
     with here.office.at(person.id) as desk:
-        return views.entities(document_id, desk.own(document_id).session)
+        return views.entities(document_id, desk.view(document_id))
 
 
 @routes.post("/documents/{document_id}/done")

@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from corefine import __version__
 from corefine.project.office import Office
 from corefine.project.project import Project
-from corefine.web import annotator_routes, owner_routes, problems, report_routes
+from corefine.web import annotator_routes, owner_routes, problems, report_routes, study_routes
 from corefine.web.context import Context
 from corefine.web.schemas import Problem
 from corefine.web.security import LOOPBACK, Guard, TooLargeError
@@ -60,6 +60,8 @@ def create_app(
     app.include_router(annotator_routes.routes)
     app.include_router(owner_routes.routes)
     app.include_router(report_routes.routes)
+    app.include_router(study_routes.routes)
+    app.include_router(study_routes.owner_routes)
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:

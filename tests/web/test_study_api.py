@@ -1,0 +1,105 @@
+"""The timing study: its sets, its sessions, its table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from corefine import rules
+from corefine.project import Project, schema, times, versions
+from corefine.project.sampling import FEW, MANY, sample
+from projects import Browser, another, golds, new_id
+
+
+@pytest.fixture
+def with_versions(project: Project) -> Project:
+    """Three versions of the model."""
+    for candidates in (5, 20):
+        number = project.writer.write(lambda connection: versions.add(connection, "x", versions.TRAINED))
+        for entry in project.documents.entries():
+            prediction = rules.predict(project.documents.get(entry.id), candidates=candidates)
+            project.predictions.save(number, entry.id, prediction)
+    return project
+
+
+def test_sets_are_drawn_as_in_the_papers_table(with_versions: Project) -> None:
+    found = sample(with_versions, documents=20, questions=60)
+    for name in ("A", "B"):
+        kinds = [(each.labels, each.late) for each in found if each.set_name == name]
+        assert len(kinds) == 60
+        assert {kind: kinds.count(kind) for kind in kinds} == {
+            (FEW, False): 15, (FEW, True): 15, (MANY, False): 15, (MANY, True): 15
+        }  # fmt: skip
+    assert found == sample(with_versions, documents=20, questions=60)
+    for each in found:
+        document = with_versions.documents.get(each.document_id)
+        assert document.holds(each.question.mention)
+        assert each.question.antecedent is not None
+
+
+def answer(browser: Browser, session: dict[str, Any], status: int = 200, **more: Any) -> Any:
+    question = session["question"]
+    body = {"client_id": new_id(), "document": session["document"], "question": question["id"]}
+    said = {"answer": {"same": True}, "timing": {"initial": 4.0}}
+    return browser.post("study/answers", {**body, **said, **more}, status)
+
+
+def test_a_study_from_beginning_to_end(browser: Browser, with_versions: Project) -> None:
+    assert browser.get("study/session")["state"] == "none"
+    assert not browser.get("study")["exists"]
+    drawn = browser.post("study", {"minutes": 30, "documents": 4, "questions": 8})
+    assert [(each["name"], each["questions"], each["early"], each["late"]) for each in drawn["sets"]] == [
+        ("A", 8, 4, 4),
+        ("B", 8, 4, 4),
+    ]
+    ada = another(browser)
+    ada.join(browser.post("people", {"name": "Ada"})["link"])
+    assert (browser.get("study/session")["state"], browser.get("study/session")["set"]) == ("ready", "A")
+    session = browser.post("study/session", {"client_id": new_id()})
+    assert (session["state"], session["set"], session["answered"], session["of"]) == ("asking", "A", 0, 16)
+    assert ada.post("study/session", {"client_id": new_id()})["set"] == "B"  # alternating
+    question = session["question"]
+    same = new_id()
+    body = {"client_id": same, "document": session["document"], "question": question["id"]}
+    said = {"answer": {"same": False, "reply": "unsure"}, "timing": {"initial": 2.0, "follow_up": 6.0}}
+    after = browser.post("study/answers", {**body, **said})
+    assert after["answered"] == 1
+    assert browser.post("study/answers", {**body, **said})["answered"] == 1  # a retry
+    assert answer(browser, session, 409)["error"]["kind"] == "not-open"
+    assert answer(browser, after, 422, answer={"same": False})["error"]["kind"] == "answer"
+    assert browser.post("study", {"minutes": 1, "documents": 4, "questions": 8}, 400)["error"]["kind"] == "input"
+    answer(browser, after)
+    rows = {row["what"]: row for row in browser.get("study")["times"]["rows"]}
+    assert (rows[times.INITIAL]["n"], rows[times.INITIAL]["mean"]) == (2, 3.0)
+    assert (rows[times.FOLLOW_UP]["n"], rows[times.FOLLOW_UP]["mean"]) == (1, 6.0)
+    assert browser.get("history")["entries"] == []  # nothing of it enters the log
+    assert browser.get("times")["rows"][0]["n"] == 0
+    with with_versions.database.write() as connection:
+        began = schema.study_sessions.c.began_at
+        connection.execute(update(schema.study_sessions).values(began_at=began - 1801))
+    assert browser.get("study/session")["state"] == "over"
+    assert {each["state"] for each in browser.get("study")["sessions"]} == {"over"}
+    assert ada.get("study", 403)["error"]["kind"] == "forbidden"
+
+
+def test_only_follow_ups_where_that_is_the_mode(browser: Browser, with_versions: Project) -> None:
+    browser.send("PUT", "settings", {**browser.get("settings"), "mode": "follow-up"})
+    browser.post("study", {"documents": 4, "questions": 8})
+    session = browser.post("study/session", {"client_id": new_id()})
+    assert session["question"]["antecedent"] is None
+    own = {"answer": {"reply": "first", "span": session["question"]["mention"]}, "timing": {"follow_up": 9.0}}
+    answer(browser, session, **own)
+    rows = {row["what"]: row for row in browser.get("study")["times"]["rows"]}
+    assert rows[times.ALONE]["mean"] == 9.0
+    assert len(golds(with_versions)) == 3
+
+
+def test_looking_at_a_document_takes_nothing(browser: Browser, project: Project) -> None:
+    ada = another(browser)
+    ada.join(browser.post("people", {"name": "Ada"})["link"])
+    browser.get("next")
+    assert ada.get("documents/1/entities")["entities"]
+    assert ada.get("next")["document"] == 2
+    assert len(project.documents.entries()) == 3
