@@ -113,9 +113,8 @@ class _Annotations:
         fragments = [_FRAGMENT.fullmatch(fragment) for fragment in offsets.split(";")]
         parts = tuple((int(found[1]), int(found[2])) for found in fragments if found)
         if not kind or len(parts) != len(fragments):
-            self.source.fault(
-                f"{id_[:20]} is not followed by a type and offsets (Type 0 5 or Type 0 5;8 12)", line=line
-            )
+            what = f"{id_[:20]!r} needs a type and offsets, as in Person 0 5 or Person 0 5;8 12"
+            self.source.fault(what, line=line)
         elif id_ in self.mentions:
             self.source.fault(f"{id_} is used twice", line=line)
         elif not all(start < end <= len(self.text) for start, end in parts):

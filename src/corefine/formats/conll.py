@@ -29,10 +29,10 @@ LAYERS = tuple(name for name in (*MIDDLE, "arguments") if name != "speaker")
 GENRES = frozenset(("bc", "bn", "mz", "nw", "pt", "tc", "wb"))
 """OntoNotes names start with one of these."""
 
-_BEGIN = re.compile(r"#\s?begin document\s*([^\t]*)")
+_BEGIN = re.compile(r"#\s?begin document([^\t]*)")
 _END = re.compile(r"#\s?end document[^\t]*")
-_NAME_AND_PART = re.compile(r"\((.*)\);? *part *(-?\d{1,18})\s*", re.DOTALL)
-_NAME = re.compile(r"\((.*)\)\s*;?\s*", re.DOTALL)
+_NAME_AND_PART = re.compile(r"\((.*)\);? *part *(-?\d{1,18})", re.DOTALL)
+_NAME = re.compile(r"\((.*)\)[\s;]*", re.DOTALL)
 
 
 def read(source: Source) -> Iterator[Document]:
@@ -66,11 +66,12 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _name_and_part(text: str) -> tuple[str, int]:
+    text = text.strip()
     if match := _NAME_AND_PART.fullmatch(text):
         return match[1], int(match[2])
     if match := _NAME.fullmatch(text):
         return match[1], 0
-    return text.strip(), 0
+    return text, 0
 
 
 class _Draft:
@@ -114,7 +115,7 @@ class _Draft:
             words,
             self.starts,
             clusters,
-            lines=self.lines,
+            line_of=self.lines.__getitem__,
             part=self.part,
             speakers=tuple(speakers) if any(speakers) else None,
             genre=genre_of(self.name),

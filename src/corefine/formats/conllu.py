@@ -16,7 +16,7 @@ from typing import NamedTuple
 from corefine.document import Deferred, Document, Span, span_of
 from corefine.formats import conllu_scan
 from corefine.formats.conllu_details import details, layers
-from corefine.formats.conllu_entities import DEFAULT_FIELDS, Divided, Whole, match
+from corefine.formats.conllu_entities import DEFAULT_FIELDS, Matched, match
 from corefine.formats.conllu_scan import IrregularError, Lines, Scan
 from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
 
@@ -35,6 +35,15 @@ def _last_document(data: bytearray, searched: int) -> int:
             blank = data.rfind(b"\n\n", 0, found + 1)
             return blank + 2 if blank >= 0 else 0
     return 0
+
+
+def _bad_utf8(data: bytes) -> Iterator[tuple[int, int | None, str]]:
+    """The lines (from 0) that are no UTF-8."""
+    for number, text in enumerate(data.split(b"\n")):
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            yield number, None, bad_utf8(error)
 
 
 class _Header(NamedTuple):
@@ -116,16 +125,19 @@ class _Reader:
             speaking = speakers[token:next_token]
 
             def complain(what: str, value: int, token: int = token, before: int = mine.start) -> None:
-                row = rows[before + value]
-                line = self.line + int(lines.ends.searchsorted(scan.begins[row]))
-                self.source.fault(what, line=line, token=int(scan.before[row]) - token)
+                row = int(rows[before + value])
+                self.source.fault(what, line=self.line + scan.line_of(row), token=int(scan.before[row]) - token)
 
-            whole, divided = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
+            def line_of(word: int, token: int = token) -> int:
+                return self.line + scan.line_of(int(scan.words.nonzero()[0][token + word]))
+
+            matched = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
             document = self.source.document(
                 header.name,
                 forms[token:next_token],
                 [start - token for start in sentences[sentence_at[number] : sentence_at[number + 1]]],
-                _clusters(whole, divided, first[mine], last[mine], token),
+                _clusters(matched, first[mine], last[mine], token),
+                line_of=line_of,
                 part=header.part,
                 genre=header.genre,
                 language=header.language,
@@ -138,23 +150,19 @@ class _Reader:
         self.line += len(lines.ends)
 
     def _irregular(self, data: bytes) -> Iterator[Document]:
-        """A document some lines of which are not as they should be: what can be mended is, the rest reported."""
-        self._begin(data, 0, self.line)
+        """A document some lines of which may not be as they should be: what can be mended is, the rest reported."""
         cleaned = conllu_scan.without_blanks(data)
-        if cleaned != data:
-            self.source.fault("lines of white space, which were read as empty", line=self.line, fatal=False)
-        for number, text in enumerate(data.split(b"\n"), start=self.line):
-            try:
-                text.decode()
-            except UnicodeDecodeError as error:
-                self.source.fault(bad_utf8(error), line=number)
-        for line, token, what in conllu_scan.faults(cleaned):
-            self.source.fault(what, line=self.line + line, token=token)
-        if self.source.broken:
-            self.line += data.count(b"\n")
-        else:
-            self.number -= 1
+        faults = [*_bad_utf8(data), *conllu_scan.faults(cleaned)]
+        if not faults:
+            if cleaned != data:
+                what = "lines of white space, which were read as empty"
+                self.source.fault(what, line=self.line, document=None, fatal=False)
             yield from self._regular(conllu_scan.scan(Lines(cleaned)), [0])
+            return
+        self._begin(data, 0, self.line)
+        for line, token, what in faults:
+            self.source.fault(what, line=self.line + line, token=token)
+        self.line += data.count(b"\n")
 
     def _begin(self, data: bytes, at: int, line: int) -> _Header:
         """Read the comments of a document's first sentence, and begin the document."""
@@ -185,18 +193,16 @@ class _Reader:
         return header
 
 
-def _clusters(
-    whole: Sequence[Whole], divided: Sequence[Divided], first: Sequence[int], last: Sequence[int], token: int
-) -> dict[str, list[Span]]:
+def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token: int) -> dict[str, list[Span]]:
     """Entities by name. `first` and `last` are where mentions begin and end, by value; `token` is to be taken off."""
-    clusters: dict[str, list[Span]] = {}
+    clusters: dict[str, list[Span]] = {entity: [] for entity in matched.entities}
     trimmed: list[tuple[str, list[tuple[int, int]]]] = []
-    for entity, _, opening, closing in whole:
+    for entity, _, opening, closing in matched.whole:
         if first[opening] == last[opening] and first[closing] == last[closing]:
-            clusters.setdefault(entity, []).append(Span(first[opening] - token, last[closing] - token))
+            clusters[entity].append(Span(first[opening] - token, last[closing] - token))
         else:
             trimmed.append((entity, [(first[opening], last[closing])]))
-    for entity, _, parts in divided:
+    for entity, _, parts in matched.divided:
         trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
     # a mention without its empty node gives way to one that is on the surface anyway
     taken = {span for spans in clusters.values() for span in spans} if trimmed else set()
@@ -204,5 +210,5 @@ def _clusters(
         surface = [(start - token, end - token) for start, end in found if start <= end]
         if surface and (span := span_of(surface)) not in taken:
             taken.add(span)
-            clusters.setdefault(entity, []).append(span)
+            clusters[entity].append(span)
     return clusters

@@ -118,7 +118,7 @@ def _mentions(found: Scan, fields: str) -> list[tuple[str, Parts, str]]:
     rows, values = found.entities()
     number_of = (~found.words).cumsum() - 1
     nodes = [str(found.before[r]) if found.words[r] else f"z{number_of[r]}" for r in rows.tolist()]
-    whole, divided = match(values, fields, lambda *_: None)
+    _, whole, divided = match(values, fields, lambda *_: None)
     mentions = [(entity, body, ((first, last),)) for entity, body, first, last in whole]
     return [
         (entity, [(nodes[first], nodes[last]) for first, last in parts], body)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from corefine.formats.brackets import brackets
 
@@ -32,43 +33,52 @@ def place_of_id(fields: str) -> int:
     return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
 
 
-def match(values: Sequence[str], fields: str, complain: Complain) -> tuple[list[Whole], list[Divided]]:
-    """The mentions that the values, in document order, open and close; in the order in which they are closed."""
+class Matched(NamedTuple):
+    """The mentions in the order in which they are closed, and the entities in the order of their first brackets."""
+
+    entities: list[str]
+    whole: list[Whole]
+    divided: list[Divided]
+
+
+def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
+    """The mentions that the values, in document order, open and close."""
     place = place_of_id(fields)
     mentions: list[Whole] = []
     opened: dict[str, list[tuple[str, int]]] = {}
     for number, value in enumerate(values):
         for bracket in brackets(value):
-            if bracket[0] != "(":
+            closed = bracket[-1:] == ")"
+            if bracket[:1] != "(":
                 entity = bracket[:-1]
-                if entity and bracket[-1] == ")" and opened.get(entity):
+                if closed and opened.get(entity):
                     mentions.append((entity, *opened[entity].pop(), number))
-                elif entity and bracket[-1] == ")":
+                elif closed and entity:
                     complain(f"entity {entity} is closed here but not open", number)
                 else:
                     complain(f"{bracket[:50]!r} is no bracket", number)
                 continue
-            closed = bracket[-1] == ")"
             body = bracket[1:-1] if closed else bracket[1:]
             entity = body.partition("-")[0] if not place else (body.split("-")[place:] or ("",))[0]
             if not entity:
                 complain(f"{bracket[:50]!r} does not name its entity in field {place + 1} of {fields}", number)
-            elif closed:
+                continue
+            if entity not in opened:
+                opened[entity] = []
+            if closed:
                 mentions.append((entity, body, number, number))
-            elif entity in opened:
-                opened[entity].append((body, number))
             else:
-                opened[entity] = [(body, number)]
+                opened[entity].append((body, number))
     for entity, left in opened.items():
         for _, number in left:
             complain(f"entity {entity} is opened here but not closed", number)
-    if any("]" in mention[0] for mention in mentions):
-        return _put_together(mentions, complain)
-    return mentions, []
+    if any("]" in entity for entity in opened):
+        return _put_together(opened, mentions, complain)
+    return Matched(list(opened), mentions, [])
 
 
-def _put_together(pieces: Sequence[Whole], complain: Complain) -> tuple[list[Whole], list[Divided]]:
-    """Discontinuous mentions from their parts; a part belongs to the mention that has waited longest for it."""
+def _put_together(labels: Iterable[str], pieces: Sequence[Whole], complain: Complain) -> Matched:
+    """Join discontinuous mentions from their parts: a part belongs to the mention that has waited longest for it."""
     mentions: list[Whole] = []
     divided: list[Divided] = []
     waiting: dict[tuple[str, int, int], deque[Divided]] = {}
@@ -95,4 +105,5 @@ def _put_together(pieces: Sequence[Whole], complain: Complain) -> tuple[list[Who
     for (entity, total, index), left in waiting.items():
         for _, _, parts in left:
             complain(f"a mention of entity {entity} lacks part {index} of {total}", parts[0][0])
-    return mentions, divided
+    entities = dict.fromkeys(found[1] if (found := _PART.fullmatch(label)) else label for label in labels)
+    return Matched(list(entities), mentions, divided)

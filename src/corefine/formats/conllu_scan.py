@@ -102,6 +102,10 @@ class Scan:
             return self.cut(begins, self.tabs[rows, number]).decode().split("\t")[:-1]
         return self.cut(begins, self.ends[rows]).decode().split("\n")[:-1]
 
+    def line_of(self, row: int) -> int:
+        """The number of a row's line, from 0."""
+        return int(self.lines.ends.searchsorted(self.begins[row]))
+
     def forms(self) -> list[str]:
         """The words."""
         return self.column(1) if self.words.all() else self.column(1, self.words)

@@ -7,10 +7,10 @@ since, an entity keeps the name that most of its mentions had, and a mention its
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from corefine.document import Document
+from corefine.document import Document, Span
 from corefine.formats import losses as lost
 from corefine.formats.brackets import cells
 from corefine.formats.conllu_details import LAYERS, NAME, OF_DOCUMENT, OF_SENTENCE, without_entity
@@ -22,7 +22,7 @@ def losses(document: Document) -> Counter[str]:
     order = chain.from_iterable(_nodes(document, kept))
     _, left_out = written(document, kept, {node: number for number, node in enumerate(order)})
     misc = document.layers.get("misc", ())
-    speaking = [_speaking(document, number) for number in range(len(document.sentence_starts))]
+    speaking = [_speaking(document, sentence) for sentence in document.sentence_spans]
     named = {document.name, document.genre, document.language, *chain.from_iterable(speaking)}
     return (
         lost.in_columns(document, LAYERS)
@@ -41,11 +41,8 @@ def _fits(name: str) -> bool:
     return bool(name) and name == name.strip() and not lost.breaks(name)
 
 
-def _speaking(document: Document, sentence: int) -> set[str | None]:
-    if document.speakers is None:
-        return set()
-    span = document.sentence_spans[sentence]
-    return set(document.speakers[span.start : span.end + 1])
+def _speaking(document: Document, sentence: Span) -> set[str | None]:
+    return set(document.speakers[sentence.start : sentence.end + 1]) if document.speakers else set()
 
 
 def render(document: Document) -> str:
@@ -57,15 +54,15 @@ def render(document: Document) -> str:
     entities = cells(marks, len(position), "")
     columns = [document.layers.get(layer, ("_",) * len(document)) for layer in LAYERS]
     lines = list(_of_document(document, kept, bool(mentions)))
-    for sentence, (start, mine) in enumerate(zip(document.sentence_starts, nodes, strict=True)):
-        lines += _of_sentence(document, kept, sentence)
+    for number, (sentence, mine) in enumerate(zip(document.sentence_spans, nodes, strict=True)):
+        lines += _of_sentence(kept.comments[number : number + 1], _speaking(document, sentence))
         for node in mine:
             if node.startswith("z"):
                 _, _, id_, rest = kept.rows[int(node[1:])]
                 row = [id_, *rest.split("\t")]
             else:
                 token = int(node)
-                row = [str(token - start + 1), document.tokens[token], *(column[token] for column in columns)]
+                row = [str(token - sentence.start + 1), document.tokens[token], *(column[token] for column in columns)]
             row[-1] = _with_entity(row[-1], entities[position[node]])
             lines.append("\t".join(map(lost.mended, row)))
         lines.append("")
@@ -100,13 +97,12 @@ def _of_document(document: Document, kept: Kept, mentions: bool) -> Iterator[str
         yield f"# lang = {_line(document.language)}"
 
 
-def _of_sentence(document: Document, kept: Kept, sentence: int) -> Iterator[str]:
-    for comment in kept.comments[sentence] if sentence < len(kept.comments) else ():
+def _of_sentence(comments: Iterable[Iterable[str]], speaking: Iterable[str | None]) -> Iterator[str]:
+    for comment in chain.from_iterable(comments):
         if not (OF_DOCUMENT.match(comment) or OF_SENTENCE.match(comment)):
             yield _line(comment)
-    names = sorted(name for name in _speaking(document, sentence) if name is not None)
-    if names:
-        yield f"# speaker = {_line(names[0])}"
+    for name in sorted(name for name in speaking if name is not None)[:1]:
+        yield f"# speaker = {_line(name)}"
 
 
 def _line(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
@@ -54,8 +54,12 @@ class Staged:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for place, aside in self._aside.items():
-            if kind is None:
+        try:
+            for place, aside in self._aside.items() if kind is None else ():
                 aside.replace(place)
-            else:
-                aside.unlink(missing_ok=True)
+        except OSError as failed:
+            raise InputError(f"{place} cannot be written: {failed.strerror or failed}") from failed
+        finally:
+            for aside in self._aside.values():
+                with suppress(OSError):
+                    aside.unlink(missing_ok=True)

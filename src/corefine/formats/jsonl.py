@@ -164,6 +164,8 @@ def _from_text(
 
 
 def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> None:
+    hulls: dict[int, set[Span]] = {}
+    found: list[tuple[int, Span]] = []
     for entry in _field(record, "discontinuous", list, []):
         number = entry.get("cluster") if isinstance(entry, dict) else None
         if type(number) is not int or not 0 <= number < len(clusters):
@@ -171,9 +173,12 @@ def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> No
         parts = [_pair(part, "discontinuous") for part in _list(entry.get("parts"), "discontinuous")]
         if not parts:
             raise _WrongError("an entry of discontinuous has no parts")
-        span = span_of(parts)
-        if entry.get("hull_in_clusters") and span.hull in clusters[number]:
-            clusters[number].remove(span.hull)
+        found.append((number, span_of(parts)))
+        if entry.get("hull_in_clusters"):
+            hulls.setdefault(number, set()).add(found[-1][1].hull)
+    for number, stand_ins in hulls.items():
+        clusters[number] = [span for span in clusters[number] if span not in stand_ins]
+    for number, span in found:
         clusters[number].append(span)
 
 

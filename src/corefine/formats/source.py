@@ -160,10 +160,10 @@ class Source:
         sentence_starts: Sequence[int],
         clusters: Mapping[str, Sequence[Span]],
         *,
-        lines: Sequence[int] | None = None,
+        line_of: Callable[[int], int] | None = None,
         **fields: Any,
     ) -> Document | None:
-        """The document, or None if it was spoilt. `clusters` go by what the file calls them, `lines` by token."""
+        """The document, or None if it was spoilt. `clusters` go by what the file calls them, `line_of` by token."""
         if not tokens:
             self.fault("the document has no tokens", line=self._line, fatal=False)
         fields["language"] = fields.get("language") or self.language
@@ -173,7 +173,7 @@ class Source:
                 return Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
             except DocumentError:
                 pass  # go and see why
-        kept = normalise(self._settled(clusters, len(tokens), lines))
+        kept = normalise(self._settled(clusters, len(tokens), line_of))
         try:
             document = Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
         except DocumentError as error:
@@ -181,7 +181,7 @@ class Source:
         return None if self.broken else document
 
     def _settled(
-        self, clusters: Mapping[str, Sequence[Span]], size: int, lines: Sequence[int] | None
+        self, clusters: Mapping[str, Sequence[Span]], size: int, line_of: Callable[[int], int] | None
     ) -> list[list[Span]]:
         """The clusters with every span in one of them, once: the first that claims it keeps it."""
         owner: dict[Span, str] = {}
@@ -192,7 +192,7 @@ class Source:
                 if not 0 <= span.start <= span.end < size:
                     self.fault(f"span {span} of entity {label} is outside the {size} tokens", line=self._line)
                     continue
-                line = lines[span.start] if lines is not None else self._line
+                line = line_of(span.start) if line_of is not None else self._line
                 if span not in owner:
                     owner[span] = label
                     kept[-1].append(span)

@@ -130,8 +130,8 @@ def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a
         again = tokenise(text, document.language, **options)
     except InputError:  # the language has no rules; whoever reads the text will take the default
         again = tokenise(text, None, **options)
-    starts = {offsets[token] for token in document.sentence_starts}
-    starts_again = {again.offsets[token] for token in again.sentence_starts}
+    starts = {offsets[token][0] for token in document.sentence_starts}
+    starts_again = {again.offsets[token][0] for token in again.sentence_starts}
     return count(
         token_boundaries=len(set(offsets) ^ set(again.offsets)),
         sentence_boundaries=len(starts ^ starts_again),
