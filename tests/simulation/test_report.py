@@ -59,6 +59,13 @@ def test_a_second_corpus_has_figures_of_its_own(records: list[Record], tmp_path:
     assert "stories: selectors and baselines" in page
 
 
+def test_rows_of_different_code_are_said_to_be_mixed(records: list[Record], report: Path, tmp_path: Path) -> None:
+    assert "states of the code" not in report.read_text()
+    other = replace(records[0], config={**records[0].config, "code": "other"})
+    page = write_report([*records[1:], other], tmp_path, closure_times=False).read_text()
+    assert "made by 2 states of the code" in page
+
+
 def test_lines_can_be_told_apart_without_colour() -> None:
     looks = [(style.marker, style.dashes) for style in figures.STYLES.values()]
     assert len(set(looks)) == len(looks)

@@ -92,6 +92,14 @@ def test_changed_settings_are_not_resumed(tmp_path: Path) -> None:
         finish(rules(seed=5), tmp_path / "run", stories(), resume=True)
 
 
+def test_a_run_of_another_version_is_not_resumed(tmp_path: Path) -> None:
+    next(iter(run(rules(), tmp_path / "run", stories())))
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    (tmp_path / "run" / "config.json").write_text(json.dumps({**config, "corefine": "0.0.1"}))
+    with pytest.raises(InputError, match=r"started with corefine 0\.0\.1"):
+        finish(rules(), tmp_path / "run", stories(), resume=True)
+
+
 def test_a_full_disk_is_said_and_loses_no_finished_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(rules(), tmp_path / "whole", stories())
     folder = tmp_path / "full"

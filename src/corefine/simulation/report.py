@@ -58,6 +58,12 @@ def write_report(
     return folder / PAGE
 
 
+def _mixed(records: Sequence[Record]) -> str:
+    """A warning where runs were made by different states of the code, and so may not be comparable."""
+    states = {str(record.config.get("code")) for record in records}
+    return f"Beware: these runs were made by {len(states)} states of the code." if len(states) > 1 else ""
+
+
 def _page(
     records: Sequence[Record], made: Iterable[Table], images: Iterable[tuple[Drawn, bytes]], comment: Sequence[str]
 ) -> str:
@@ -71,6 +77,7 @@ def _page(
         f'<p class="note">{len(records)} runs, corefine {__version__}. Gold labels answer; hours are those of the '
         "paper's timing study (15.96 s for “same entity?”, 15.57 s for the follow-up, 28.01 s for it alone). "
         "Mean ± standard deviation over seeds.</p>",
+        *([f'<p class="note">{_mixed(records)}</p>'] if _mixed(records) else []),
         *(f"<p>{html.escape(paragraph)}</p>" for paragraph in comment),
     ]
     parts += [table.html() for table in made]

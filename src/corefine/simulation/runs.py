@@ -14,10 +14,12 @@ timings.jsonl follows from config.json and the corpus, byte for byte.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +177,7 @@ def _learner(
 def _describe(config: SimulationConfig, recipe: Recipe | None, corpus: Corpus) -> dict[str, Any]:
     return {
         "corefine": __version__,
+        "code": code_hash(),
         "simulation": config.to_dict(),
         "recipe": None if recipe is None else recipe.to_dict(),
         "corpus": {
@@ -187,8 +190,25 @@ def _describe(config: SimulationConfig, recipe: Recipe | None, corpus: Corpus) -
     }
 
 
+@cache
+def code_hash() -> str:
+    """A hash of the source that results depend on, so that a report can tell rows of one state of it from others."""
+    package = Path(__file__).parents[1]
+    apart = ("web", "cli", "bench", "project", "formats", "data", "stories")
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in apart:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def _check_same(folder: Path, saved: dict[str, Any], present: dict[str, Any]) -> None:
     """Raise unless the run in the folder is the one that is asked for."""
+    if saved.get("corefine") != __version__:
+        raise InputError(
+            f"the run in {folder} was started with corefine {saved.get('corefine')}, and this is {__version__}: "
+            "finish it with that version, or start a new run"
+        )
     if saved.get("corpus") != present["corpus"]:
         raise InputError(
             f"the corpus has changed since the run in {folder} was started: its texts, gold or splits are others; "
