@@ -66,6 +66,12 @@ class Server:
         with urlopen(Request(f"{self.url}/api{path}"), timeout=60) as response:
             return json.load(response)
 
+    def put(self, path: str, body: dict[str, Any]) -> None:
+        headers = {"X-Corefine": "1", "Content-Type": "application/json"}
+        request = Request(f"{self.url}/api{path}", data=json.dumps(body).encode(), headers=headers, method="PUT")
+        with urlopen(request, timeout=60) as response:
+            assert response.status == 200
+
     def history(self, document: int | None = None) -> list[dict[str, Any]]:
         query = "" if document is None else f"&document={document}"
         entries: list[dict[str, Any]] = self.get(f"/history?limit=200{query}")["entries"]

@@ -50,7 +50,7 @@ export class Asker {
   ask(question) {
     const { view, fold, selection } = this.reader;
     selection.end();
-    this.question = question;
+    this.question = this.worded(question);
     this.times = {};
     view.mark("antecedent", question.antecedent);
     view.mark("mention", question.mention);
@@ -60,6 +60,13 @@ export class Asker {
     this.enter(question.protocol === "follow-up" ? "follow-up" : "initial");
     this.reveal();
     this.announce();
+  }
+
+  /** The question with the words as they stand in the text, not as tokens joined by spaces. */
+  worded(question) {
+    const words = (span) => span && this.reader.view.words(span);
+    const entities = question.why.entities.map((chance) => ({ ...chance, first: words(chance.span) }));
+    return { ...question, mention_text: words(question.mention), antecedent_text: words(question.antecedent), why: { ...question.why, entities } };
   }
 
   /** No question: the marks go. */
@@ -121,7 +128,7 @@ export class Asker {
     const chances = new Map(this.question.why.entities.map(({ entity, probability }) => [entity, probability]));
     return entities
       .filter(({ mentions }) => this.possible(mentions[0].span))
-      .map((entity) => ({ ...entity, probability: chances.get(entity.id) ?? 0 }))
+      .map((entity) => ({ ...entity, first: this.reader.view.words(entity.mentions[0].span), probability: chances.get(entity.id) ?? 0 }))
       .sort((a, b) => b.probability - a.probability || compare(b.mentions[0].span, a.mentions[0].span));
   }
 

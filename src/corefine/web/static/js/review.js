@@ -68,9 +68,12 @@ class ReviewPage {
     if (!this.closed) this.take(known);
   }
 
-  take(known) {
-    this.known = known;
+  take(given) {
     const { view, selection } = this.reader;
+    const worded = (mention) => ({ ...mention, text: view.words(mention.span) });
+    const entities = given.entities.map((entity) => ({ ...entity, first: view.words(entity.mentions[0].span), mentions: entity.mentions.map(worded) }));
+    const known = { ...given, entities };
+    this.known = known;
     view.underline(known.entities);
     selection.begin({ candidates: known.entities.flatMap(({ mentions }) => mentions.map(({ span }) => span)) });
     this.board.show(known.entities);
