@@ -75,6 +75,19 @@ def session(
 
 
 @app.command()
+def browser(
+    json: Json = False,
+    answers: Annotated[int, typer.Option(min=1, help="Answers in the page that are timed.")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="Answers that the document has already.")] = 500,
+    seed: Seed = 0,
+) -> None:
+    """Time the wait between an answer and the next question in a real browser, while training runs."""
+    from corefine.bench.browser import described, measure
+
+    report(measure(answers=answers, answers_before=before, seed=seed), described, json=json)
+
+
+@app.command()
 def imports(json: Json = False) -> None:
     """Time what `import corefine` and `corefine --help` load."""
     from corefine.bench.imports import described, measure
