@@ -70,7 +70,14 @@ def test_json(tmp_path: Path) -> None:
 
 def test_what_cannot_be_checked(tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text(GOOD)
-    for arguments in ([tmp_path / "none"], [tmp_path / "a.xyz"], [tmp_path], [tmp_path / "a.xyz", "--format", "xml"]):
+    for arguments in (
+        [tmp_path / "none"],
+        ["n" * 5000],
+        ["a\0b"],
+        [tmp_path / "a.xyz"],
+        [tmp_path],
+        [tmp_path / "a.xyz", "--format", "xml"],
+    ):
         assert isinstance(run(*arguments).exception, InputError)
     assert run(tmp_path / "a.xyz", "--format", "conll").exit_code == 0
     assert run().exit_code == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from corefine.document import Document
-from corefine.formats.files import Staged
+from corefine.formats.files import Staged, is_folder
 from corefine.formats.registry import FORMATS, Format, format_for, knows
 from corefine.formats.source import OnFault, Source, Where
 from corefine.formats.writing import put, put_on_stream, refuse
@@ -55,7 +55,7 @@ def write(
     format cannot express raises `LossError`; with `lossy` it is left out, and returned as counts by name.
     """
     path = Path(path)
-    found = format_for(None if path.is_dir() else path, format)
+    found = format_for(None if is_folder(path) else path, format)
     with Staged() as files:
         lost = put(_listed(documents), found, path, files)
         if not lossy:

@@ -12,7 +12,7 @@ from typing import Any
 
 from corefine.document import Document
 from corefine.errors import Fault, InputError
-from corefine.formats.files import Staged
+from corefine.formats.files import Staged, is_folder
 from corefine.formats.paths import Found, find
 from corefine.formats.registry import Format, ending_of, format_for, knows
 from corefine.formats.source import OnFault, Source
@@ -58,8 +58,8 @@ def convert(
     summary = Summary()
     inputs: list[Found | None] = [None] if source == STREAM else [*find(source, from_)]
     summary.files = len(inputs)
-    several = len(inputs) > 1 or (source != STREAM and Path(source).is_dir())
-    format_ = format_for(None if target == STREAM or Path(target).is_dir() else target, to)
+    several = len(inputs) > 1 or (source != STREAM and is_folder(Path(source)))
+    format_ = format_for(None if target == STREAM or is_folder(Path(target)) else target, to)
     unreadable = 0
 
     def note(fault: Fault) -> None:
@@ -104,7 +104,7 @@ def convert(
 
 def _is_folder(target: str, format_: Format, several: bool) -> bool:
     path = Path(target)
-    if path.is_dir() or target.endswith(os.sep):
+    if is_folder(path) or target.endswith(os.sep):
         return True
     if knows(path):
         return False

@@ -33,13 +33,13 @@ class Staged:
         place = Path(os.path.realpath(path))
         if place in self._aside:
             raise InputError(f"{path} would be written twice: two documents or files lead to it")
-        if place.is_dir():
-            raise InputError(f"{path} is a folder, and a file is to be written there")
-        aside = place
-        if not place.exists() or place.is_file():  # a device or pipe is written to as it is
-            aside = place.with_name(f".{place.name[:100]}.{uuid4().hex}")
-            self._aside[place] = aside
         try:
+            if place.is_dir():
+                raise InputError(f"{path} is a folder, and a file is to be written there")
+            aside = place
+            if not place.exists() or place.is_file():  # a device or pipe is written to as it is
+                aside = place.with_name(f".{place.name[:100]}.{uuid4().hex}")
+                self._aside[place] = aside
             place.parent.mkdir(parents=True, exist_ok=True)
             with ExitStack() as stack:
                 stream: IO[bytes] = stack.enter_context(aside.open("wb"))
@@ -63,3 +63,11 @@ class Staged:
             for aside in self._aside.values():
                 with suppress(OSError):
                     aside.unlink(missing_ok=True)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; not an error where the path is one that nothing can have."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from corefine.errors import InputError
 from corefine.formats import registry
+from corefine.formats.files import is_folder
 
 
 class Found(NamedTuple):
@@ -20,20 +21,27 @@ class Found(NamedTuple):
 def find(where: str, format: str | None = None) -> list[Found]:
     """The file; or all files of a known format, or the named one, in a folder and below it; or what a glob matches."""
     path = Path(where)
-    if path.is_dir():
+    if is_folder(path):
         found = [Found(file, file.relative_to(path)) for file in _inside(path, format)]
-    elif path.exists():
+    elif _is_there(path):
         return [Found(path, Path(path.name))]
     elif has_magic(where):
         root = _fixed(path)
         matches = sorted(root.glob(str(path.relative_to(root))))
-        files = dict.fromkeys(f for match in matches for f in (_inside(match, format) if match.is_dir() else [match]))
+        files = dict.fromkeys(f for match in matches for f in (_inside(match, format) if is_folder(match) else [match]))
         found = [Found(file, file.relative_to(root)) for file in files]
     else:
         raise InputError(f"{where}: there is no such file or folder")
     if not found:
         raise InputError(f"{where}: no file of {f'the format {format}' if format else 'a known format'} there")
     return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _inside(folder: Path, format: str | None) -> list[Path]:

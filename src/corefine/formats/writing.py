@@ -9,7 +9,7 @@ from typing import IO
 
 from corefine.document import Document
 from corefine.errors import InputError, LossError
-from corefine.formats.files import Staged
+from corefine.formats.files import Staged, is_folder
 from corefine.formats.naming import stem_of
 from corefine.formats.registry import Format, ending_of
 
@@ -25,7 +25,7 @@ def put(documents: Iterable[Document], format_: Format, path: Path, files: Stage
                 lost += format_.losses(document)
                 stream.write(_bytes(document, *format_.files.values()))
         return lost
-    single = not (folder or path.is_dir() or ending_of(path) == "")
+    single = not (folder or is_folder(path) or ending_of(path) == "")
     for number, document in enumerate(documents):
         if single and number:
             raise InputError(f"{path}: {format_.name} holds one document a file; give a folder for several")
