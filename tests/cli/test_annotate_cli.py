@@ -58,6 +58,22 @@ def test_unreadable_files_are_listed_and_skipped(tmp_path: Path, capsys: pytest.
     assert "no such file" in said
 
 
+def test_a_file_that_changed_since_is_told(tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("Anna came.")
+    with Project(tmp_path / "project") as project:
+        import_documents(project, [text], [])
+        assert import_documents(project, [], []) == []
+        text.write_text("Bert came.")
+        for paths in ([], [text]):
+            notices = import_documents(project, paths, [])
+            assert len(notices) == 1
+            assert "has changed since" in notices[0]
+        text.unlink()
+        assert import_documents(project, [], []) == []
+        assert project.documents.get(1).tokens[0] == "Anna"
+
+
 def test_export(folder: Path, tmp_path: Path) -> None:
     for name in ("out.jsonl", "out.conll", "report.html", "provenance.json"):
         result = runner.invoke(app, ["export", str(tmp_path / name), "--project", str(folder), "--lossy"])

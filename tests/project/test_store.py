@@ -80,10 +80,16 @@ def test_a_postgres_project_says_so(project: Project, database_url: str | None) 
         Project(project.folder)
 
 
-def test_one_server_at_a_time(sqlite_project: Project) -> None:
-    sqlite_project.lock()
-    with Project(sqlite_project.folder) as other, pytest.raises(InputError, match="open in another corefine"):
+def test_one_server_at_a_time(project: Project, database_url: str | None, tmp_path: Path) -> None:
+    project.lock()
+    with Project(project.folder, database=database_url) as other, pytest.raises(InputError, match="another corefine"):
         other.lock()
+    if database_url is not None:  # the same database, from a folder of another machine
+        with Project(tmp_path / "elsewhere", database=database_url) as far, pytest.raises(InputError, match="in use"):
+            far.lock()
+    project.close()
+    with Project(project.folder, database=database_url) as next_one:
+        next_one.lock()
 
 
 # Writing together

@@ -90,6 +90,11 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path]) 
             found = project.writer.write(partial(documents.import_paths, paths=named, held_out=out))
             notices += found.notices
             _tell(found)
+    if not paths:
+        with project.database.read() as connection:
+            found = documents.Imported(changed=documents.changed_files(connection))
+        notices += found.notices
+        _tell(found)
     if not project.documents.entries() and not paths:
         _import_stories(project)
     return notices

@@ -28,6 +28,7 @@ BUSY_SECONDS = 30.0
 """How long one process waits for another's write."""
 
 _MIGRATION_LOCK = 0x636F7265
+_SERVER_LOCK = 0x636F7266
 
 
 class Database:
@@ -69,6 +70,19 @@ class Database:
                 command.upgrade(config, "head")
         except DBAPIError as error:
             raise InputError(f"the database {self.name} cannot be opened: {error.orig}") from error
+
+    def lock(self) -> Connection | None:
+        """Be the only server of a database that several machines can reach, as long as the connection is kept."""
+        if self.is_sqlite:
+            return None
+        connection = self.engine.connect()
+        taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _SERVER_LOCK}).scalar()
+        connection.commit()
+        if not taken:
+            connection.close()
+            raise InputError(f"the database {self.name} is in use by another corefine server: stop it first")
+        connection.detach()  # closing it ends it, and the lock with it
+        return connection
 
     @property
     def name(self) -> str:

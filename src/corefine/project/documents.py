@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select
 
 from corefine import formats
 from corefine.document import Document
-from corefine.errors import CorefineError, Fault, InputError
+from corefine.errors import CorefineError, Fault
 from corefine.project import schema
 from corefine.project.database import Database
 
@@ -146,6 +146,22 @@ def import_paths(
     return result
 
 
+def changed_files(connection: Connection) -> list[str]:
+    """Files whose documents are in the project, and which are not what they were when they were imported."""
+    digests: dict[str, set[str | None]] = {}
+    for entry in entries(connection):
+        if entry.source is not None:
+            digests.setdefault(entry.source, set()).add(entry.source_digest)
+    changed = []
+    for source, known in digests.items():
+        try:
+            if _digest(Path(source)) not in known:
+                changed.append(source)
+        except OSError:  # gone, or never a file: nothing to compare with
+            continue
+    return changed
+
+
 def _import_file(
     connection: Connection, path: Path, source: str, digest: str, held_out: bool, result: Imported
 ) -> None:
@@ -185,8 +201,3 @@ def _is_text_of_brat(path: Path, files: Iterable[Path]) -> bool:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def need_documents(found: list[Entry]) -> None:
-    if not found:
-        raise InputError("the project has no documents")

@@ -46,6 +46,7 @@ class Project:
         self.documents = Documents(self.database)
         self.predictions = versions.Predictions(self.folder / "predictions")
         self._lock_file: IO[str] | None = None
+        self._lock_connection: Connection | None = None
 
     @property
     def name(self) -> str:
@@ -98,6 +99,7 @@ class Project:
 
     def lock(self) -> None:
         """Make sure that one server has the project: sessions live in its memory. A killed one holds nothing."""
+        self._lock_connection = self.database.lock()
         try:
             import fcntl
         except ImportError:  # not on this system
@@ -121,6 +123,8 @@ class Project:
 
     def close(self) -> None:
         self.writer.close()
+        if self._lock_connection is not None:
+            self._lock_connection.close()
         self.database.close()
         if self._lock_file is not None:
             self._lock_file.close()

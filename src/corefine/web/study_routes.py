@@ -108,9 +108,7 @@ def show_study(here: InContext) -> Study:
         measured = study.measure(connection) if sessions else None
     return Study(
         exists=bool(sets),
-        note=None
-        if sets
-        else "Questions are drawn from runs over documents with gold, or from what people were asked.",
+        note=None if sets else NOTE,
         minutes=found.minutes,
         sets=[StudySet(**each) for each in sets],
         sessions=[StudySession(**each) for each in sessions],
