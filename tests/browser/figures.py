@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -174,7 +175,7 @@ def main(folder: str, *wanted: str) -> None:
         for person in (owner, mira):
             person.answer(4 * BUDGET - 5)
         with sync_playwright() as started:
-            browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+            browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
             artist = Artist(browser, server, owner, Path(folder))
             for name, draw in pictures(artist).items():
                 if not wanted or name in wanted:
