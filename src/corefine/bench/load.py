@@ -165,15 +165,16 @@ class Annotator:
     _cookie: str = ""
 
     def run(self) -> None:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
         try:
-            self._run()
+            self._run(connection)
         except (OSError, HTTPException, KeyError, ValueError) as error:
             self.errors.append(f"{type(error).__name__}: {error}")
         finally:
+            connection.close()
             self.ready.set()
 
-    def _run(self) -> None:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
+    def _run(self, connection: HTTPConnection) -> None:
         self._call(connection, "POST", "login", {"token": self.token})
         state = self._call(connection, "GET", "next")
         annotator = GoldAnnotator(self.golds[state["document"]])

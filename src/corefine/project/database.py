@@ -114,7 +114,8 @@ def _checked(url: str | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)
+        # No ping before use: a connection that was cut fails once, and who gets a 503 tries again.
+        return create_engine(url, pool_size=20, max_overflow=40)
     engine = create_engine(
         url,
         poolclass=QueuePool,

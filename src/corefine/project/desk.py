@@ -53,9 +53,15 @@ class Desk:
         self.total_seconds = 0.0
         self._done: list[int] = []  # the document of each step that can be undone
         self._undone: list[int] = []
+        self._seen: set[str] = set()  # clients' ids, so that only a retry needs to ask the database
         with self.project.database.read() as connection:
             rows = connection.execute(
-                select(schema.events.c.document_id, schema.events.c.kind, schema.events.c.seconds)
+                select(
+                    schema.events.c.document_id,
+                    schema.events.c.kind,
+                    schema.events.c.seconds,
+                    schema.events.c.client_id,
+                )
                 .where(schema.events.c.person_id == person_id)
                 .order_by(schema.events.c.id)
             ).all()
@@ -63,7 +69,7 @@ class Desk:
                 seat.document_id for seat in assignment.seats(connection) if seat.person_id == person_id and seat.done
             }
         for row in rows:
-            self._note(row.document_id, row.kind, row.seconds)
+            self._note(row.client_id, row.document_id, row.kind, row.seconds)
 
     # What to show
 
@@ -242,6 +248,8 @@ class Desk:
             return Board(connection, self.office.settings, time.time()).next_for(self.person_id, besides=besides)
 
     def _repeated(self, client_id: str) -> Done | None:
+        if client_id not in self._seen:
+            return None
         with self.project.database.read() as connection:
             row = log.find(connection, self.person_id, client_id)
         return None if row is None else Done(row.document_id, row.outcome, row.number, repeated=True)
@@ -285,14 +293,15 @@ class Desk:
         if prediction is not None:
             seat.session.use(prediction)
             seat.version = version
-        self._note(seat.document_id, event["event"], event.get("seconds", 0.0))
+        self._note(client_id, seat.document_id, event["event"], event.get("seconds", 0.0))
         return Done(seat.document_id, told, event.get("number") if event["event"] in ("answer", "edit") else None)
 
-    def _note(self, document_id: int, kind: str, seconds: float) -> None:
+    def _note(self, client_id: str, document_id: int, kind: str, seconds: float) -> None:
         """Keep the order of what was done, across documents.
 
         Each document's session has its own such lists, of which these are a merge: what is last here is last there.
         """
+        self._seen.add(client_id)
         if kind == "undo":
             self._undone.append(self._done.pop())
         elif kind == "redo":

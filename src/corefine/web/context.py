@@ -17,8 +17,11 @@ from corefine.project.project import Project
 from corefine.web.problems import ApiError, not_found
 
 COOKIE = "corefine"
-REMEMBER_SECONDS = 2.0
-"""How long a login is believed without asking the database; a revoked one ends so much later at most."""
+REMEMBER_SECONDS = 10.0
+"""How long a login is believed without asking the database.
+
+One that is revoked through this server ends at once, one revoked on the command line so much later at most.
+"""
 
 
 @dataclass(slots=True)
