@@ -131,4 +131,4 @@ def test_bars() -> None:
     assert times.links == 1_600
     assert times.vs_algorithm1 >= 50
     assert times.vs_scratch >= 2_000
-    assert max(times.flat.values()) < 4 * min(times.flat.values())
+    assert times.flat[100_000] < 5 * times.flat[100], "what grows is the way to memory, not the work"

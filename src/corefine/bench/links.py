@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from corefine.bench.annotation import Annotation, annotation
@@ -90,8 +91,7 @@ def ours_us(made: Annotation, *, replays: int = 9) -> float:
 
     def replay() -> float:
         links = Links()
-        calls = [_call(links, number, link) for number, link in enumerate(made.links)]
-        return _timed_last(calls)
+        return _timed_last(made, lambda number, link: _call(links, number, link))
 
     return min(replay() for _ in range(replays))
 
@@ -101,7 +101,7 @@ def algorithm1_us(made: Annotation, *, replays: int = 5) -> float:
 
     def replay() -> float:
         closure = Algorithm1(made.mentions)
-        us = _timed_last([_pair_call(closure, link) for link in made.links])
+        us = _timed_last(made, lambda _, link: partial(closure.take, link))
         _compare(closure, made)
         return us
 
@@ -109,7 +109,7 @@ def algorithm1_us(made: Annotation, *, replays: int = 5) -> float:
 
 
 def scratch_us(made: Annotation, timed: int) -> float:
-    """Likewise from scratch, timing only so many of the last links; the others are noted and closed over with the next."""
+    """Likewise from scratch; only so many of the last links are timed, the others are closed over with the next."""
     closure = FromScratch(made.mentions)
     start = len(made.links) - min(LAST, len(made.links))
     step = max(1, (len(made.links) - start) // timed)
@@ -118,7 +118,7 @@ def scratch_us(made: Annotation, timed: int) -> float:
     with _no_garbage_collection():
         for number, link in enumerate(made.links):
             if number in chosen:
-                spent += _timed([_pair_call(closure, link)])
+                spent += _timed([partial(closure.take, link)])
             else:
                 closure.note(link)
     _compare(closure, made)
@@ -137,22 +137,20 @@ Call = Callable[[], object]
 
 def _call(links: Links, answer: int, link: Assertion) -> Call:
     if isinstance(link, Must):
-        return lambda: links.must(link.a, link.b, answer=answer)
+        return partial(links.must, link.a, link.b, answer=answer)
     if isinstance(link, Cannot):
-        return lambda: links.cannot(link.a, link.b, answer=answer)
-    return lambda: links.assert_all(answer, (link,))
+        return partial(links.cannot, link.a, link.b, answer=answer)
+    return partial(links.assert_all, answer, (link,))
 
 
-def _pair_call(closure: PairClosure, link: Assertion) -> Call:
-    return lambda: closure.take(link)
-
-
-def _timed_last(calls: Sequence[Call]) -> float:
-    """Make the calls; microseconds of the mean of the last."""
+def _timed_last(made: Annotation, call_for: Callable[[int, Assertion], Call]) -> float:
+    """Take all links; microseconds of the mean of the last, whose calls are made when the others have been taken."""
+    numbered = list(enumerate(made.links))
     with _no_garbage_collection():
-        for call in calls[:-LAST]:
-            call()
-        return _timed(calls[-LAST:]) / len(calls[-LAST:])
+        for number, link in numbered[:-LAST]:
+            call_for(number, link)()
+        last = [call_for(number, link) for number, link in numbered[-LAST:]]
+        return _timed(last) / len(last)
 
 
 def _timed(calls: Iterable[Call]) -> float:
