@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Measure, on this machine, what corefine promises.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+Corpora = Annotated[Path | None, typer.Option(help="Folder with the corpora, as `data get --mirror` has it.")]
 Seed = Annotated[int, typer.Option(help="What is random is random from this seed.")]
 
 
@@ -96,11 +97,20 @@ def imports(json: Json = False) -> None:
 
 
 @app.command()
+def formats(
+    json: Json = False,
+    corpora: Corpora = None,
+) -> None:
+    """Time reading CorefUD files against udapi."""
+    from corefine.bench.formats import described, measure
+
+    report(measure(corpora=corpora), described, json=json)
+
+
+@app.command()
 def scores(
     json: Json = False,
-    corpora: Annotated[
-        Path | None, typer.Option(help="Folder with the corpora, as `data get --mirror` has it.")
-    ] = None,
+    corpora: Corpora = None,
 ) -> None:
     """Time the scores against scorch on LitBank, and how they grow with the document."""
     from corefine.bench.scores import described, measure
