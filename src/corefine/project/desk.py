@@ -55,15 +55,11 @@ class Desk:
         self._undone: list[int] = []
         self._seen: set[str] = set()  # clients' ids, so that only a retry needs to ask the database
         with self.project.database.read() as connection:
+            logged = schema.events.c
             rows = connection.execute(
-                select(
-                    schema.events.c.document_id,
-                    schema.events.c.kind,
-                    schema.events.c.seconds,
-                    schema.events.c.client_id,
-                )
-                .where(schema.events.c.person_id == person_id)
-                .order_by(schema.events.c.id)
+                select(logged.document_id, logged.kind, logged.seconds, logged.client_id)
+                .where(logged.person_id == person_id)
+                .order_by(logged.id)
             ).all()
             self.finished = {
                 seat.document_id for seat in assignment.seats(connection) if seat.person_id == person_id and seat.done
