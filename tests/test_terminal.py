@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def drive(tmp_path: Path, script: Callable[[Any, Terminal], Awaitable[None]], **
                 await pilot.pause()
                 await script(pilot, terminal)
 
-        asyncio.run(run())
+        with ThreadPoolExecutor(1) as own_loop:  # the browser tests may have left a loop running in this thread
+            own_loop.submit(lambda: asyncio.run(run())).result()
         return office
 
 

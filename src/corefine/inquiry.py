@@ -14,7 +14,7 @@ import numpy as np
 from corefine.direct import DirectRevision
 from corefine.document import Span
 from corefine.links import Assertion, Change, Links
-from corefine.prediction import Indices, Prediction
+from corefine.prediction import NONE, Indices, Prediction
 from corefine.questions import Protocol, Question, Reply
 from corefine.records import Answered, Closing
 from corefine.revision import Mask, Revision
@@ -53,6 +53,7 @@ class Inquiry:
         self._selector = selector
         self._asked: Counter[Span] = Counter()  # mentions of standing answers, and how often each was asked about
         self._asked_rows: Mask = np.zeros(len(prediction), dtype=np.bool_)
+        self._without_candidates: Mask = (prediction.candidates == NONE).all(axis=1)
         self._said: dict[Span, list[Answered]] = {}  # standing answers to questions about a mention
         self._corrections: list[Answered] = []  # those that set a mention's boundaries right
         self.revision = Revision(prediction, links) if closing is Closing.INCREMENTAL else DirectRevision(prediction)
@@ -99,7 +100,7 @@ class Inquiry:
     # Choosing
 
     def open_rows(self) -> Mask:
-        """[N] mentions that may be asked about: not settled, not asked, and with a candidate to propose."""
+        """[N] mentions that may be asked about: not settled, not asked, and not the first of all."""
         revision = self.revision
         if self._protocol is Protocol.MENTIONS:
             spans, links = revision.prediction.spans, self._links
@@ -107,7 +108,7 @@ class Inquiry:
             return ~(self._asked_rows | np.fromiter(known, np.bool_, len(spans)))
         if self._protocol is Protocol.PAIRWISE:
             return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
-        return ~(self._asked_rows | revision.blocked.all(axis=1))
+        return ~(self._asked_rows | revision.settled | self._without_candidates)
 
     def choose(self, number: int, progress: Progress) -> Question | None:
         """The question worth most, None if nothing is open. A mention whose bounds were just set right comes first."""
@@ -118,17 +119,21 @@ class Inquiry:
         if row is None:
             return None
         antecedent, probability = self._proposal(row)
+        nothing_to_propose = self._protocol is Protocol.DISCRETE and antecedent is None
         return Question(
             number=number,
             mention=self.revision.nodes.spans[row],
             antecedent=antecedent,
-            protocol=self._protocol,
+            protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
             score=float(self._scores[row]),
         )
 
     def _proposal(self, row: int) -> tuple[Span | None, float]:
-        """What to propose about a row's mention, and how probable it is; nothing where the protocol only asks."""
+        """What to propose about a row's mention, and how probable it is; nothing where the protocol only asks.
+
+        Nothing either where every candidate is ruled out: then only the first appearance can be asked for.
+        """
         revision = self.revision
         if self._protocol is Protocol.MENTIONS:
             return None, float(mention_probability(revision, np.array([row]))[0])
@@ -137,6 +142,8 @@ class Inquiry:
             if self._protocol is Protocol.PAIRWISE
             else np.where(revision.blocked[row], -1.0, revision.rows[row, 1:])
         )
+        if values.max() < 0.0:
+            return None, 0.0
         best = np.flatnonzero(values == values.max())
         column = int(best[revision.prediction.candidates[row, best].argmax()])  # ties to the nearest
         antecedent = revision.nodes.spans[revision.prediction.candidates[row, column]]

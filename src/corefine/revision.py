@@ -49,8 +49,10 @@ class Masses:
     rows: int
 
     def entropy(self) -> Floats:
-        """Entropy of each row over its clusters."""
-        return np.bincount(self.row, weights=-self.mass * np.log(self.mass), minlength=self.rows).astype(np.float64)
+        """Entropy of each row over its clusters, to the last bit the same however the clusters are labelled."""
+        order = np.lexsort((self.mass, self.row))
+        row, mass = self.row[order], self.mass[order]
+        return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
 
     def largest(self, label: Indices | None = None) -> Floats:
         """The largest mass of each row on a cluster other than epsilon; or the mass on the cluster of that label."""

@@ -137,7 +137,7 @@ def test_undo_redo_and_withdrawal(shared: Server, visit: Open) -> None:
     withdraw = driver.page.get_by_role("button", name="Withdraw").first
     withdraw.wait_for()
     driver.page.locator(".history .what").nth(1).click()
-    assert driver.page.locator(".history .first-mark").first.is_visible()
+    driver.page.locator(".history .first-mark").first.wait_for()
     withdraw.click()
     driver.page.get_by_text("is withdrawn").wait_for()
     assert [entry["stands"] for entry in shared.history(document)] == [False, False]

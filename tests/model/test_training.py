@@ -166,7 +166,7 @@ def test_a_warm_start_begins_where_the_other_model_ended(tmp_path: Path) -> None
     save_model(tmp_path, first)
     warm = load_model(tmp_path)
     again = losses(train(warm, labelled(DOCUMENTS), replace(tiny.TRAINING, epochs=1)))
-    assert sum(again) < 0.8 * sum(losses(events)[:3])
+    assert again[0] < 0.8 * losses(events)[0]  # the same document comes first
 
 
 def test_nothing_to_train_on_is_said() -> None:

@@ -32,6 +32,7 @@ class Server:
     def __init__(self, folder: Path, database: str | None) -> None:
         self.folder, self.database, self.port = folder, database, 0
         self.process: subprocess.Popen[str] | None = None
+        self.workers_killed = 0
 
     def start(self) -> None:
         command = [sys.executable, "-m", "corefine", "annotate", "--project", str(self.folder)]
@@ -48,7 +49,9 @@ class Server:
         """Server and worker, without warning."""
         assert self.process is not None
         pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        lists = Path(f"/proc/{pid}/task").glob("*/children")  # a thread of the server started the worker
+        children = [child for each in lists for child in each.read_text().split()]
+        self.workers_killed += len(children)
         for each in (pid, *map(int, children)):
             try:
                 os.kill(each, signal.SIGKILL)
@@ -138,6 +141,7 @@ def survive(folder: Path, database: str | None, kills: int) -> None:
         for thread in threads:
             thread.join()
         server.kill()
+    assert server.workers_killed > kills // 2
     check(folder, database, crowd)
 
 

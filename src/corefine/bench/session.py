@@ -85,7 +85,7 @@ def choose_from_scratch(session: Session) -> int | None:
     prediction = session.revision.prediction
     revision = Revision(prediction, links)
     scores = session.selector.scores(revision, np.arange(len(prediction)))
-    allowed: Mask = np.logical_not(revision.blocked.all(axis=1))
+    allowed: Mask = ~revision.settled & (prediction.candidates != NONE).any(axis=1)
     allowed[[revision.nodes.number(answered.question.mention) for answered in session.answers]] = False
     return session.selector.choose(scores, allowed, revision, Progress(len(session.answers), None))
 
