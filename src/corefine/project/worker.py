@@ -20,7 +20,7 @@ from corefine.document import Document
 from corefine.errors import CorefineError, InputError
 from corefine.prediction import Prediction
 from corefine.project import assignment, schema, training, versions
-from corefine.project.project import Project
+from corefine.project.project import FACTS, Project
 from corefine.project.supervisor import DATABASE
 from corefine.project.versions import FAILED, READY, RULES, STARTER, TRAINING, Version
 
@@ -184,6 +184,8 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)
     alive = (lambda: os.getppid() == arguments.parent) if arguments.parent else (lambda: True)
+    if not alive() or not (arguments.folder / FACTS).exists():  # whoever started us is gone, perhaps with the project
+        return
     with Project(arguments.folder, database=os.environ.get(DATABASE)) as project:
         Worker(project, alive=alive).run()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -92,9 +94,20 @@ def serve(
             ready()
         await serving
 
+    _end_on_sigterm()
     supervisor = Supervisor(project) if worker else None
     try:
         asyncio.run(run())
     finally:
         if supervisor is not None:
             supervisor.stop()
+
+
+def _end_on_sigterm() -> None:
+    """Leave in good order when asked to: uvicorn sends itself the signal again once it is done."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(143)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
