@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -52,6 +53,7 @@ class FormatTimes:
 def measure(*, corpora: Path | None = None, rounds: int = 7) -> FormatTimes:
     """Time both on every CorefUD file of a folder of corpora, taking turns, so that a busy machine slows both."""
     folder = corpora or Path(os.environ.get("COREFINE_CORPORA", "../shared/corpora"))
+    logging.disable(logging.WARNING)  # of udapi, about the corpora
     paths = sorted(folder.glob("*/*.conllu.gz"))
     if not paths:
         raise InputError(f"{folder} holds no */*.conllu.gz; set COREFINE_CORPORA to the folder of corpora")
@@ -87,12 +89,12 @@ def _timed(packed: Path, folder: Path, rounds: int) -> FileTimes:
 
 def _udapi() -> Callable[[Path], Any]:
     try:
-        from udapi.core.document import Document
+        udapi = import_module("udapi.core.document")
     except ImportError as error:
         raise MissingExtraError("udapi", "dev") from error
 
     def read(path: Path) -> Any:
-        document = Document(str(path))
+        document = udapi.Document(str(path))
         return document, document.coref_entities
 
     return read
@@ -122,8 +124,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument("--rounds", type=int, default=7, help="how often each is timed; medians are reported")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # of udapi, about the corpora
-    times = measure(rounds=options.rounds)
+    try:
+        times = measure(rounds=options.rounds)
+    except InputError as error:
+        parser.exit(2, f"corefine: {error}\n")
     sys.stdout.write((json.dumps(asdict(times)) if options.json else described(times)) + "\n")
 
 

@@ -20,6 +20,7 @@ from corefine.formats.conllu_entities import DEFAULT_FIELDS, Matched, match
 from corefine.formats.conllu_scan import IrregularError, Lines, Scan
 from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
 
+_KEYS = frozenset(("newdoc id", "global.Entity", "part", "genre", "meta::genre", "lang"))
 _PART = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
@@ -50,9 +51,9 @@ class _Header(NamedTuple):
     """What the comments of a document's first sentence say about it."""
 
     name: str
-    part: int = 0
-    genre: str | None = None
-    language: str | None = None
+    part: int
+    genre: str | None
+    language: str | None
 
 
 class _Reader:
@@ -89,7 +90,7 @@ class _Reader:
                 if self.line == 1 and not data and chunk.startswith(BOM):
                     chunk = chunk[len(BOM) :]
                     self.source.byte_order_mark()
-                if (at := chunk.find(b"\r\n")) >= 0:
+                if b"\r" in chunk and (at := chunk.find(b"\r\n")) >= 0:
                     if not crlf:
                         self.source.carriage_returns(self.line + data.count(b"\n") + chunk.count(b"\n", 0, at))
                     crlf = True
@@ -129,7 +130,7 @@ class _Reader:
                 self.source.fault(what, line=self.line + scan.line_of(row), token=int(scan.before[row]) - token)
 
             def line_of(word: int, token: int = token) -> int:
-                return self.line + scan.line_of(int(scan.words.nonzero()[0][token + word]))
+                return self.line + scan.line_of(int(scan.word_rows()[token + word]))
 
             matched = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
             document = self.source.document(
@@ -167,29 +168,25 @@ class _Reader:
     def _begin(self, data: bytes, at: int, line: int) -> _Header:
         """Read the comments of a document's first sentence, and begin the document."""
         self.number += 1
-        header = _Header(self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}")
+        said = {"newdoc id": self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}"}
         while data.startswith(b"\n", at):
             at += 1
         while data.startswith(b"#", at):
             end = data.index(b"\n", at)
             key, sign, value = data[at + 1 : end].decode(errors="replace").partition("=")
-            header = self._take(header, key.strip(), value.strip()) if sign else header
+            key = key.strip()
+            if sign and key in _KEYS:
+                said[key] = value.strip()
             at = end + 1
+        self.fields = said.get("global.Entity", self.fields)
+        part = said.get("part", "")
+        header = _Header(
+            said["newdoc id"],
+            int(part) if _PART.fullmatch(part) else 0,
+            said.get("genre", said.get("meta::genre")),
+            said.get("lang"),
+        )
         self.source.begin(header.name, header.part, line)
-        return header
-
-    def _take(self, header: _Header, key: str, value: str) -> _Header:
-        match key:
-            case "newdoc id":
-                return header._replace(name=value)
-            case "global.Entity":
-                self.fields = value
-            case "part" if _PART.fullmatch(value):
-                return header._replace(part=int(value))
-            case "genre" | "meta::genre":
-                return header._replace(genre=value)
-            case "lang":
-                return header._replace(language=value)
         return header
 
 
@@ -198,10 +195,11 @@ def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token
     clusters: dict[str, list[Span]] = {entity: [] for entity in matched.entities}
     trimmed: list[tuple[str, list[tuple[int, int]]]] = []
     for entity, _, opening, closing in matched.whole:
-        if first[opening] == last[opening] and first[closing] == last[closing]:
-            clusters[entity].append(Span(first[opening] - token, last[closing] - token))
+        begin, end = first[opening], last[closing]
+        if begin == last[opening] and end == first[closing]:
+            clusters[entity].append(Span(begin - token, end - token))
         else:
-            trimmed.append((entity, [(first[opening], last[closing])]))
+            trimmed.append((entity, [(begin, end)]))
     for entity, _, parts in matched.divided:
         trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
     # a mention without its empty node gives way to one that is on the surface anyway

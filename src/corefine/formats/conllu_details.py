@@ -37,7 +37,8 @@ Parts = list[tuple[str, str]]
 def layers(data: bytes) -> dict[str, tuple[str, ...]]:
     """The columns of the words that say anything."""
     found = scan(Lines(data))
-    columns = {name: found.column(number, found.words) for number, name in enumerate(LAYERS, start=2)}
+    rows = found.word_rows()
+    columns = {name: found.column(number, rows) for number, name in enumerate(LAYERS, start=2)}
     columns["misc"] = [without_entity(cell) for cell in columns["misc"]]
     return {name: tuple(column) for name, column in columns.items() if any(cell != "_" for cell in column)}
 

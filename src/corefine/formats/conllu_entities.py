@@ -43,38 +43,78 @@ class Matched(NamedTuple):
 
 def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
     """The mentions that the values, in document order, open and close."""
-    place = place_of_id(fields)
-    mentions: list[Whole] = []
-    opened: dict[str, list[tuple[str, int]]] = {}
+    matching = _Matching(fields, complain)
+    first = matching.place == 0
+    mentions, opened = matching.mentions, matching.opened
     for number, value in enumerate(values):
+        # nearly all values are one bracket of an entity named in the first field; these lines are for them
+        if value[:1] == "(" and first:
+            closed = value[-1] == ")"
+            body = value[1:-1] if closed else value[1:]
+            if "(" not in body and ")" not in body:
+                entity = body.partition("-")[0]
+                if entity:
+                    if entity not in opened:
+                        opened[entity] = []
+                    if closed:
+                        mentions.append((entity, body, number, number))
+                    else:
+                        opened[entity].append((body, number))
+                    continue
+        elif value[-1:] == ")":
+            waiting = opened.get(value[:-1])
+            if waiting:
+                mentions.append((value[:-1], *waiting.pop(), number))
+                continue
         for bracket in brackets(value):
-            closed = bracket[-1:] == ")"
-            if bracket[:1] != "(":
-                entity = bracket[:-1]
-                if closed and opened.get(entity):
-                    mentions.append((entity, *opened[entity].pop(), number))
-                elif closed and entity:
-                    complain(f"entity {entity} is closed here but not open", number)
-                else:
-                    complain(f"{bracket[:50]!r} is no bracket", number)
-                continue
-            body = bracket[1:-1] if closed else bracket[1:]
-            entity = body.partition("-")[0] if not place else (body.split("-")[place:] or ("",))[0]
-            if not entity:
-                complain(f"{bracket[:50]!r} does not name its entity in field {place + 1} of {fields}", number)
-                continue
-            if entity not in opened:
-                opened[entity] = []
-            if closed:
-                mentions.append((entity, body, number, number))
-            else:
-                opened[entity].append((body, number))
-    for entity, left in opened.items():
-        for _, number in left:
-            complain(f"entity {entity} is opened here but not closed", number)
+            matching.take(bracket, number)
+    matching.end()
     if any("]" in entity for entity in opened):
         return _put_together(opened, mentions, complain)
     return Matched(list(opened), mentions, [])
+
+
+class _Matching:
+    """Brackets on their way to mentions."""
+
+    def __init__(self, fields: str, complain: Complain) -> None:
+        self.fields = fields
+        self.place = place_of_id(fields)
+        self.complain = complain
+        self.mentions: list[Whole] = []
+        self.opened: dict[str, list[tuple[str, int]]] = {}
+
+    def take(self, bracket: str, number: int) -> None:
+        """Add a bracket of the value of this number."""
+        closed = bracket[-1:] == ")"
+        if bracket[:1] == "(":
+            self._open(bracket, closed, number)
+            return
+        entity = bracket[:-1]
+        if closed and self.opened.get(entity):
+            self.mentions.append((entity, *self.opened[entity].pop(), number))
+        elif closed and entity:
+            self.complain(f"entity {entity} is closed here but not open", number)
+        else:
+            self.complain(f"{bracket[:50]!r} is no bracket", number)
+
+    def _open(self, bracket: str, closed: bool, number: int) -> None:
+        body = bracket[1:-1] if closed else bracket[1:]
+        entity = (body.split("-")[self.place :] or ("",))[0]
+        if not entity:
+            what = f"{bracket[:50]!r} does not name its entity in field {self.place + 1} of {self.fields}"
+            self.complain(what, number)
+            return
+        waiting = self.opened.setdefault(entity, [])
+        if closed:
+            self.mentions.append((entity, body, number, number))
+        else:
+            waiting.append((body, number))
+
+    def end(self) -> None:
+        for entity, left in self.opened.items():
+            for _, number in left:
+                self.complain(f"entity {entity} is opened here but not closed", number)
 
 
 def _put_together(labels: Iterable[str], pieces: Sequence[Whole], complain: Complain) -> Matched:

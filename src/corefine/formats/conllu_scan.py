@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 COLUMNS = 10
-_TAB, _NEWLINE, _HASH, _NOUGHT, _NINE, _BAR = b"\t\n#09|"
-_ID = re.compile(rb"\d+(?:[-.]\d+)?")
+LONGEST_ID = 20
+_TAB, _NEWLINE, _HASH, _NOUGHT, _BAR = b"\t\n#0|"
+_ID = re.compile(r"\d+(?:[-.]\d+)?", re.ASCII)
 _SPEAKER = re.compile(rb"# speaker\s*=([^\n]*)")
 _ENTITY = b"Entity="
 
@@ -31,6 +31,8 @@ class IrregularError(Exception):
 class Lines:
     """The lines of some text that ends in a line break.
 
+    dividers         where all tabs and line breaks are
+    breaks           [lines] which of them is the line's break
     begins, ends     [lines] first byte of each line, and its line break
     first            [lines] the byte at its beginning
     """
@@ -38,7 +40,9 @@ class Lines:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.array = np.frombuffer(data, np.uint8)
-        self.ends = (self.array == _NEWLINE).nonzero()[0]
+        self.dividers = ((self.array == _TAB) | (self.array == _NEWLINE)).nonzero()[0]
+        self.breaks = (self.array[self.dividers] == _NEWLINE).nonzero()[0]
+        self.ends = self.dividers[self.breaks]
         self.begins = np.empty_like(self.ends)
         self.begins[:1] = 0
         self.begins[1:] = self.ends[:-1] + 1
@@ -73,7 +77,7 @@ class Scan:
     """The rows of some lines: those of words, multiword tokens and empty nodes.
 
     begins, ends     [rows] first byte of each row, and its line break
-    tabs             [rows, 9] where its columns are divided
+    breaks           [rows] which of the lines' dividers its line break is; the nine before are the tabs of the row
     words            [rows] whether it is a word, and so a token
     before           [rows + 1] how many tokens come before it; at the end, how many there are
     sentences        [sentences] the first token of each
@@ -82,7 +86,7 @@ class Scan:
     lines: Lines
     begins: Indices
     ends: Indices
-    tabs: Indices
+    breaks: Indices
     words: Flags
     before: Indices
     sentences: Indices
@@ -95,12 +99,17 @@ class Scan:
         taken: NDArray[np.uint8] = self.lines.array[index]
         return taken.tobytes()
 
-    def column(self, number: int, rows: Any = slice(None)) -> list[str]:
+    def column(self, number: int, rows: Indices) -> list[str]:
         """The cells of a column, counted from 0, on the given rows."""
-        begins = self.tabs[rows, number - 1] + 1 if number else self.begins[rows]
-        if number < COLUMNS - 1:
-            return self.cut(begins, self.tabs[rows, number]).decode().split("\t")[:-1]
-        return self.cut(begins, self.ends[rows]).decode().split("\n")[:-1]
+        breaks = self.breaks[rows]
+        dividers = self.lines.dividers
+        begins = dividers[breaks - COLUMNS + number] + 1 if number else self.begins[rows]
+        cells = self.cut(begins, dividers[breaks - COLUMNS + number + 1]).decode()
+        return cells.split("\t" if number < COLUMNS - 1 else "\n")[:-1]
+
+    def word_rows(self) -> Indices:
+        rows: Indices = self.words.nonzero()[0]
+        return rows
 
     def line_of(self, row: int) -> int:
         """The number of a row's line, from 0."""
@@ -108,7 +117,7 @@ class Scan:
 
     def forms(self) -> list[str]:
         """The words."""
-        return self.column(1) if self.words.all() else self.column(1, self.words)
+        return self.column(1, self.word_rows())
 
     def sentence_of_rows(self) -> Indices:
         """The number of each row's sentence."""
@@ -138,7 +147,8 @@ class Scan:
         # not in a comment, in a word, or in the midst of another attribute
         divider = at - len(_ENTITY) - 1
         byte = self.lines.array[divider]
-        proper = (divider >= self.tabs[rows, COLUMNS - 2]) & ((byte == _TAB) | (byte == _BAR))
+        last_tab = self.lines.dividers[self.breaks[rows] - 1]
+        proper = (divider >= last_tab) & ((byte == _TAB) | (byte == _BAR))
         at, rows = at[proper], rows[proper]
         values = self.cut(at, self.ends[rows]).decode().split("\n")[:-1]
         return rows, [value[: value.index("|")] if "|" in value else value for value in values]
@@ -147,61 +157,48 @@ class Scan:
 def scan(lines: Lines) -> Scan:
     """Find rows and columns; raises `IrregularError`, and `faults` then says why."""
     blank = lines.first == _NEWLINE
-    row = ~blank & (lines.first != _HASH)
-    begins, ends = lines.begins[row], lines.ends[row]
-    tabs = _tabs(lines.array, begins, ends)
-    words = _are_words(lines.array, begins, tabs[:, 0])
+    row = (~blank & (lines.first != _HASH)).nonzero()[0]
+    begins, breaks = lines.begins[row], lines.breaks[row]
+    if (np.diff(lines.breaks, prepend=-1)[row] != COLUMNS).any():
+        raise IrregularError
+    first, second = lines.dividers[breaks - COLUMNS + 1], lines.dividers[breaks - COLUMNS + 2]
+    if (second - first < 2).any():  # no form
+        raise IrregularError
+    words = _are_words(lines.array, begins, first - begins)
     before = np.zeros(len(words) + 1, np.int64)
     np.cumsum(words, out=before[1:])
     sentence = np.cumsum(blank)[row]
     starts = np.diff(sentence[words], prepend=-1).nonzero()[0]
     if np.count_nonzero(np.diff(sentence, prepend=-1)) != len(starts):  # one has no words
         raise IrregularError
-    found = Scan(lines, begins, ends, tabs, words, before, starts)
+    found = Scan(lines, begins, lines.ends[row], breaks, words, before, starts)
     _check_ids(found)
     return found
 
 
-def _tabs(array: NDArray[np.uint8], begins: Indices, ends: Indices) -> Indices:
-    """Where each row is divided into columns."""
-    tabs: Indices = (array == _TAB).nonzero()[0]
-    wanted = len(begins) * (COLUMNS - 1)
-    if len(tabs) != wanted:  # comments may have tabs as well
-        row = ends.searchsorted(tabs)
-        tabs = tabs[(row < len(ends)) & (tabs >= np.append(begins, len(array))[row])]
-    if len(tabs) != wanted:
-        raise IrregularError
-    tabs = tabs.reshape(-1, COLUMNS - 1)
-    first, second = tabs[:, 0], tabs[:, 1]
-    if (first <= begins).any() or (second - first < 2).any() or (tabs[:, -1] >= ends).any():
-        raise IrregularError
-    return tabs
-
-
-def _are_words(array: NDArray[np.uint8], begins: Indices, ends: Indices) -> Flags:
+def _are_words(array: NDArray[np.uint8], begins: Indices, lengths: Indices) -> Flags:
     """Whether an id is a number, and not a range (multiword token) or a decimal (empty node)."""
-    if not len(begins):
-        return np.zeros(0, np.bool_)
-    lengths = ends - begins
-    offsets = np.cumsum(lengths) - lengths
-    index = np.repeat(begins - offsets, lengths)
-    index += np.arange(len(index))
-    digits = array[index]
-    strange: Flags = np.logical_or.reduceat((digits < _NOUGHT) | (digits > _NINE), offsets)
-    return ~strange
+    longest = int(lengths.max(initial=0))
+    if longest > LONGEST_ID or not lengths.all():
+        raise IrregularError
+    words = np.ones(len(begins), np.bool_)
+    for place in range(longest):
+        digit = array[np.minimum(begins + place, len(array) - 1)] - _NOUGHT  # others wrap around to more than 9
+        words &= (digit <= 9) | (lengths <= place)
+    return words
 
 
 def _check_ids(found: Scan) -> None:
     """Ids are what they may be, and the words of a sentence are numbered from 1 to their number."""
-    for row in np.flatnonzero(~found.words).tolist():
-        if not _ID.fullmatch(found.lines.data, int(found.begins[row]), int(found.tabs[row, 0])):
-            raise IrregularError
-    rows = found.words.nonzero()[0]
+    others = (~found.words).nonzero()[0]
+    if not all(map(_ID.fullmatch, found.column(0, others))):
+        raise IrregularError
+    rows = found.word_rows()
     ends = np.append(found.sentences[1:], len(rows))[: len(found.sentences)]
-    first, last = rows[found.sentences], rows[ends - 1]
-    ones = found.cut(found.begins[first], found.tabs[first, 0])
-    numbers = found.cut(found.begins[last], found.tabs[last, 0]).split(b"\t")[:-1]
-    if ones != b"1\t" * len(first) or numbers != [b"%d" % n for n in (ends - found.sentences).tolist()]:
+    numbers = [str(number) for number in (ends - found.sentences).tolist()]
+    if found.column(0, rows[found.sentences]) != ["1"] * len(numbers):
+        raise IrregularError
+    if found.column(0, rows[ends - 1]) != numbers:
         raise IrregularError
 
 
@@ -219,10 +216,10 @@ def faults(data: bytes) -> Iterator[tuple[int, int, str]]:
             continue
         rows += 1
         cells = text.split(b"\t")
-        id_ = cells[0].decode(errors="replace")[:20]
+        id_ = cells[0].decode(errors="replace")[:LONGEST_ID]
         if len(cells) != COLUMNS:
             yield line, token, f"{len(cells)} columns, where CoNLL-U has {COLUMNS}"
-        elif not _ID.fullmatch(cells[0]):
+        elif not _ID.fullmatch(id_) or len(cells[0]) > LONGEST_ID:
             yield line, token, f"{id_!r} is no id of a word, a range or an empty node"
         elif not cells[1]:
             yield line, token, "a word without a form"
