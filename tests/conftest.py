@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, settings
 
 SHARED = Path(__file__).parents[2] / "shared"
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,  # the same examples every time there; new ones wherever people work
+)
 settings.register_profile("nightly", parent=settings.get_profile("default"), max_examples=2000)
 settings.load_profile("default")
 
