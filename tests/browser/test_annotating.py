@@ -108,6 +108,7 @@ def test_other_boundaries_by_keys(shared: Server, visit: Open) -> None:
     driver.press("?")
     assert driver.page.get_by_role("dialog").get_by_text("Wrong boundaries").is_visible()
     driver.press("Escape")
+    driver.page.get_by_role("dialog").wait_for(state="hidden")
     driver.answered("u")
     assert shared.history(document)[0]["answer"]["reply"] == "unsure"
 
