@@ -4,13 +4,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types nightly starter bench clean
+.PHONY: demo test chromium lint types nightly starter bench clean
 
-demo: $(READY)  ## Play a short simulated annotation in the terminal
-	$(BIN)/corefine demo
+demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, and the next time goes on from there
+	$(BIN)/corefine annotate --project demo-project $(ARGS)  # ARGS="--port 9000", say
 
-test: $(READY) lint types  ## Lint, types and all tests
+test: $(READY) chromium lint types  ## Lint, types and all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2  # two workers of one thread: OpenMP's threads spin while they wait
+
+chromium:  ## The browser that tests of the page run in: installed if it is missing and that is possible
+	@command -v "$${COREFINE_CHROMIUM:-chromium}" >/dev/null || command -v chromium-browser >/dev/null || { \
+	  root=$$(test "$$(id -u)" = 0 || echo "sudo -n"); \
+	  command -v apt-get >/dev/null && $$root apt-get update -qq && \
+	  $$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; \
+	} || echo "There is no chromium here and it could not be installed: the tests of the page are skipped." >&2
 
 lint: $(READY)
 	$(BIN)/ruff check .

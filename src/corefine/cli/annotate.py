@@ -141,8 +141,18 @@ def _serve(
     def ready() -> None:
         typer.echo(f"corefine: {url}")
         if browser:
-            import webbrowser
-
-            webbrowser.open(url)
+            _open_page(url)
 
     serve(project, listener, address, open=is_open, notices=notices, ready=ready)
+
+
+def _open_page(url: str) -> None:
+    """Open a window on the page where there are windows: a browser in this terminal would be in the way."""
+    import os
+    import sys
+    import threading
+    import webbrowser
+
+    windows = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+    if windows:  # some browsers return only when they are closed
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

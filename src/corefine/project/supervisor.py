@@ -57,4 +57,5 @@ class Supervisor:
             [sys.executable, "-m", "corefine.project.worker", str(self._project.folder), "--parent", str(os.getpid())],
             env=environment,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the server, which ends the worker in good order
         )
