@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from sqlalchemy import select
+
 from corefine.annotators import GoldAnnotator, annotate
 from corefine.errors import InputError
-from corefine.project import log, versions
+from corefine.project import log, schema, versions
 from corefine.project.documents import Entry
 from corefine.project.project import Project
 from corefine.questions import Protocol, Question
@@ -43,7 +45,9 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
     if documents < KINDS or questions < documents:
         raise InputError(f"a set needs at least {KINDS} documents, and no fewer questions than documents")
     rng = Random(seed)
-    entries = [entry for entry in project.documents.entries() if not entry.held_out]
+    with project.database.read() as connection:
+        answered = set(connection.execute(select(schema.events.c.document_id).distinct()).scalars())
+    entries = [e for e in project.documents.entries() if not e.held_out and (e.has_gold or e.id in answered)]
     found: list[Sampled] = []
     for set_name in SETS:
         rng.shuffle(entries)

@@ -12,7 +12,7 @@ from corefine import __version__
 from corefine.document import Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError, OutsideError
 from corefine.project import desk as desks
-from corefine.project import edits, people
+from corefine.project import edits, people, study
 from corefine.project.assignment import Board
 from corefine.project.desk import Desk, Done
 from corefine.project.log import Timing
@@ -91,6 +91,8 @@ def me(person: Somebody, here: InContext) -> Me:
 
 
 def _me(here: InContext, person: people.Person) -> Me:
+    with here.project.database.read() as connection:
+        sitting = study.sitting(connection, person.id, time.time())
     return Me(
         person=Person(id=person.id, name=person.name, role=person.role),  # type: ignore[arg-type]  # the same words
         auth="open" if here.open else "tokens",
@@ -98,6 +100,7 @@ def _me(here: InContext, person: people.Person) -> Me:
         version=__version__,
         mode=here.office.settings.protocol.value,
         notices=here.notices if person.is_owner else [],
+        study=sitting.state in ("ready", "asking"),
     )
 
 

@@ -47,7 +47,10 @@ class Person(BaseModel):
 
 
 class Me(BaseModel):
-    """`auth` is "open" where whoever reaches the server is its owner (loopback without invitations), else "tokens"."""
+    """`auth` is "open" where whoever reaches the server is its owner (loopback without invitations), else "tokens".
+
+    `study` says that a timing study waits for this person.
+    """
 
     person: Person
     auth: Literal["open", "tokens"]
@@ -55,6 +58,7 @@ class Me(BaseModel):
     version: str
     mode: Mode
     notices: list[str]
+    study: bool
 
 
 # Documents

@@ -8,6 +8,7 @@ import { nextTheme } from "./settings.js";
 export class Bar {
   constructor(app) {
     this.links = new Map();
+    this.studies = [];
     const pages = [
       ["annotate", "Annotate", "a"],
       ["documents", "Documents", "d"],
@@ -18,11 +19,17 @@ export class Bar {
       this.links.set(name, [...(this.links.get(name) ?? []), element]);
       return element;
     };
+    const study = () => {
+      const element = link(["study", "Timing study", null]);
+      this.studies.push(element);
+      return element;
+    };
     const menu = h(
       "div",
       { class: "menu", id: "menu", popover: "auto" },
       ...pages.map(link),
       h("a", { href: "#tutorial" }, "Tutorial"),
+      study(),
       button("Guidelines", { run: () => app.drawer.open("guidelines") }),
       button("History", { run: () => app.drawer.open("history") }),
       button("Light or dark", { run: () => nextTheme() }),
@@ -34,7 +41,7 @@ export class Bar {
     replace(
       document.getElementById("bar"),
       h("a", { class: "brand", href: "#annotate", "aria-label": `corefine: ${app.me.project}` }, h("img", { src: "/static/icon.svg", alt: "" }), h("span", {}, "corefine")),
-      h("nav", { "aria-label": "Pages" }, ...pages.map(link), h("a", { href: "#tutorial" }, "Tutorial")),
+      h("nav", { "aria-label": "Pages" }, ...pages.map(link), h("a", { href: "#tutorial" }, "Tutorial"), study()),
       h("span", { class: "gap" }),
       this.status,
       button("Guidelines", { key: "G", class: "quiet small wide", run: () => app.drawer.toggle("guidelines") }),
@@ -43,6 +50,12 @@ export class Bar {
       h("button", { type: "button", class: "quiet menu-button", popovertarget: "menu", "aria-label": "Menu" }, "☰"),
       menu,
     );
+    this.study(app.me.study);
+  }
+
+  /** Whether there is a timing study for this person to take part in. */
+  study(open) {
+    for (const element of this.studies) element.hidden = !open;
   }
 
   current(name) {

@@ -1,4 +1,4 @@
-/** What the reader chose for this browser: theme, text size, underlines. */
+/** What the reader chose for this browser: theme, text size, underlines; and whether the tutorial was done in it. */
 
 const read = (name, fallback) => {
   try {
@@ -41,6 +41,15 @@ export function resize(step) {
   write("size", String(size));
   apply();
 }
+
+export const tutorial = {
+  get done() {
+    return read("tutorial", "") === "done";
+  },
+  set done(value) {
+    write("tutorial", value ? "done" : "");
+  },
+};
 
 export const underlines = {
   get on() {

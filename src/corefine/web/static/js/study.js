@@ -8,6 +8,7 @@ import { plural } from "./format.js";
 import { Known, Library } from "./library.js";
 import { markdown } from "./markdown.js";
 import { Reader } from "./reader.js";
+import { tutorial } from "./settings.js";
 
 const library = new Library();
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -24,6 +25,7 @@ class StudyPage {
     this.closed = false;
     this.document = null;
     this.known = new Known();
+    app.waiting.add((state) => this.waiting(state));
     this.open();
   }
 
@@ -38,25 +40,48 @@ class StudyPage {
   }
 
   message(title, ...content) {
-    replace(this.main, h("div", { class: "message" }, h("h1", {}, title), ...content.map((each) => (typeof each === "string" ? h("p", {}, each) : each))));
+    replace(this.main, h("div", { class: "message" }, h("h1", {}, title), ...content.filter(Boolean).map((each) => (typeof each === "string" ? h("p", {}, each) : each))));
   }
 
   async take(session) {
     this.session = session;
     if (session.state === "none") this.message("No timing study", "The project’s owner has not set one up.");
     else if (session.state === "ready") this.instructions(session);
-    else if (session.state === "over") this.message("Thank you", `The session is over. You answered ${plural(session.answered, "question")}.`, h("a", { class: "button", href: "#annotate" }, "Back to the project"));
+    else if (session.state === "over") this.over(session);
     else await this.ask(session);
   }
 
-  instructions({ instructions, minutes, set, order }) {
+  /** Before the session: the instructions, and the tutorial for who has not done it in this browser. */
+  instructions({ instructions, minutes, set }) {
+    const learn = () => this.app.go("tutorial/study");
+    const first = tutorial.done ? () => this.start() : learn;
+    const enter = { key: "↵", keys: "Enter", class: "primary" };
     this.message(
       "Timing study",
-      `Set ${set}, session ${order}: ${minutes} minutes. Answer as many questions as you can, as carefully as you would otherwise. Do the tutorial first if you have not.`,
+      `A session of ${plural(minutes, "minute")} without a pause. You begin with set ${set}.`,
       markdown(instructions),
-      h("div", { class: "row" }, button("Start", { key: "↵", keys: "Enter", class: "primary", run: () => this.start() }), h("a", { class: "button", href: "#tutorial" }, "Tutorial")),
+      tutorial.done ? null : "Do the tutorial first: three steps, two minutes. They are not timed.",
+      h(
+        "div",
+        { class: "row" },
+        button("Tutorial", { ...(tutorial.done ? {} : enter), run: learn }),
+        button("Start the session", { ...(tutorial.done ? enter : {}), run: () => this.start() }),
+      ),
     );
-    this.keys.push({ keys: ["Enter"], label: "Start", group: "Timing study", when: () => this.session.state === "ready", run: () => this.start() });
+    this.keys.push({ keys: ["Enter"], label: "Go on", group: "Timing study", when: () => this.session.state === "ready", run: first });
+  }
+
+  over({ answered, of }) {
+    clearInterval(this.timer);
+    this.asker?.clear();
+    this.app.bar.study(false);
+    const end = answered === of ? "You answered all questions" : "Time is up. You answered";
+    this.message("Thank you", `${end}${answered === of ? ` (${of})` : ` ${plural(answered, "question")}`}. The session is over.`, h("a", { class: "button", href: "#annotate" }, "To the project’s own questions"));
+  }
+
+  /** What was answered is kept in this browser and sent again while the server is away. */
+  waiting(state) {
+    if (state === "waiting") this.panel?.say("No connection to the server. Your answer is kept and sent again until it arrives.", "warn");
   }
 
   async start() {
@@ -71,12 +96,12 @@ class StudyPage {
       if (this.closed) return;
       this.reader.open(doc);
       this.document = session.document;
-      this.reading = true;
       this.asker.watch.lap();
     }
     this.known.forget(session.document);
     this.panel.count.textContent = `Question ${session.answered + 1} of ${session.of}`;
     this.panel.progress.value = session.answered / session.of;
+    this.panel.say("");
     this.asker.ask(session.question);
   }
 
@@ -100,9 +125,16 @@ class StudyPage {
   tick() {
     const left = Math.max(0, (this.ends - performance.now()) / 1000);
     this.panel.rest.textContent = `${clock(left)} left`;
-    if (left === 0) {
-      clearInterval(this.timer);
-      this.open();
+    if (left === 0 && !this.ending) this.end();
+  }
+
+  /** Time is up here; the server says whether it is up there, and if not, how much is left. */
+  async end() {
+    this.ending = true;
+    try {
+      await this.open();
+    } finally {
+      this.ending = false;
     }
   }
 

@@ -5,14 +5,17 @@ import { Asker } from "./asker.js";
 import { bindings } from "./asker-keys.js";
 import { h, replace } from "./dom.js";
 import { Reader } from "./reader.js";
+import { tutorial } from "./settings.js";
 
-export function mount(main, app) {
-  return new TutorialPage(main, app);
+/** `then` is where the last step leads: the timing study, or the questions. */
+export function mount(main, app, [then]) {
+  return new TutorialPage(main, app, then === "study" ? "study" : "annotate");
 }
 
 class TutorialPage {
-  constructor(main, app) {
+  constructor(main, app, then) {
     this.app = app;
+    this.then = then;
     this.at = 0;
     this.done = false;
     this.closed = false;
@@ -81,16 +84,17 @@ class TutorialPage {
     this.reader.selection.end();
     const lastStep = this.at + 1 === this.tutorial.steps.length;
     this.done = lastStep;
+    if (lastStep) tutorial.done = true;
     this.panel.progress.value = (this.at + 1) / this.tutorial.steps.length;
     this.panel.card(lastStep ? "That is all there is to it" : "Right", message, {
-      proceed: lastStep ? "Start annotating" : "Next step",
+      proceed: lastStep ? (this.then === "study" ? "Go to the timing study" : "Start annotating") : "Next step",
       help: lastStep ? "Press ? at any time for all keys, G for the guidelines." : "",
     });
   }
 
   proceed() {
     if (this.asker.phase !== "passed") return;
-    if (this.done) this.app.go("annotate");
+    if (this.done) this.app.go(this.then);
     else {
       this.at += 1;
       this.show();

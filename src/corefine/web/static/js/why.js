@@ -7,6 +7,7 @@ const SHOWN = 5;
 
 export function why(element, question) {
   const { selector, score, entropy, entities } = question.why;
+  if (!entities.length) return replace(element); // of a tutorial or study: nobody chose it
   const rows = entities.slice(0, SHOWN).map(({ first, probability }) => {
     const bar = h("span", { class: "bar-fill" });
     bar.style.setProperty("--share", probability);

@@ -2,7 +2,7 @@
 
 import { get, post } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
-import { duration, fixed } from "../format.js";
+import { duration, fixed, plural } from "../format.js";
 import { table } from "./tables.js";
 
 export async function show(body, app) {
@@ -51,14 +51,16 @@ function sections(study, body, app) {
       ],
       study.sets,
     ),
-    h("p", {}, `Sessions of ${study.minutes} minutes. Everybody who takes part opens `, h("a", { href: "#study" }, "the study’s page"), "; one half begins with set A, the other with set B."),
+    h("p", {}, `Sessions of ${plural(study.minutes, "minute")}. Everybody finds `, h("a", { href: "#study" }, "the study"), ` at the top of the page, or at ${location.origin}/#study. Every other person begins with set B.`),
+    h("p", { class: "help" }, "corefine times --study prints the table below and makes it the project’s cost model."),
+    study.sessions.length ? null : h("details", {}, h("summary", {}, "Draw other sets"), setup(body, app, study.minutes)),
     h("h2", {}, "Sessions"),
     study.sessions.length
       ? table(
           "Sessions",
           [
             ["Person", ({ person }) => quoted(person)],
-            ["Set", ({ set }) => set],
+            ["First set", ({ set }) => set],
             ["Session", ({ order }) => String(order), true],
             ["Answers", ({ answers }) => String(answers), true],
             ["Time", ({ seconds }) => duration(seconds), true],
@@ -67,21 +69,28 @@ function sections(study, body, app) {
           study.sessions,
         )
       : h("p", { class: "soft" }, "Nobody has begun yet."),
+    study.times ? h("h2", {}, "Times of the study") : null,
     study.times ? timesTable(study.times) : null,
   ].filter(Boolean);
 }
 
-function setup(body, app) {
-  const number = (value) => h("input", { type: "number", min: "1", step: "1", required: true, value });
-  const [minutes, documents, questions] = [number("30"), number("20"), number("60")];
-  const state = h("p", { class: "said bad wrap", role: "status" });
+function setup(body, app, length = 30) {
+  const number = (value, min, max) => h("input", { type: "number", min, max, step: "1", required: true, value });
+  const [minutes, documents, questions] = [number(length, "1", "600"), number("20", "4", "1000"), number("60", "4", "10000")];
+  const state = h("p", { class: "said wrap", role: "status" });
+  const draw = h("button", { type: "submit", class: "primary" }, "Draw the sets");
   const send = async (event) => {
     event.preventDefault();
+    draw.disabled = true;
+    state.className = "said wrap";
+    state.textContent = "Drawing the sets: the documents’ runs are simulated, which can take a minute.";
     try {
       await post("/study", { minutes: Number(minutes.value), documents: Number(documents.value), questions: Number(questions.value) });
       await show(body, app);
     } catch (problem) {
+      state.className = "said bad wrap";
       state.textContent = problem.message;
+      draw.disabled = false;
     }
   };
   return h(
@@ -90,7 +99,7 @@ function setup(body, app) {
     h("label", { class: "field" }, "Minutes of a session", minutes),
     h("label", { class: "field" }, "Documents in each set", documents),
     h("label", { class: "field" }, "Questions in each set", questions),
-    h("div", {}, h("button", { type: "submit", class: "primary" }, "Draw the sets")),
+    h("div", {}, draw),
     state,
   );
 }
