@@ -100,6 +100,10 @@ class Decoder:
 
     def _label(self, cluster: list[int]) -> list[int]:
         """Give a cluster the label that most of it has, if that is one of its nodes; return the nodes relabelled."""
+        if len(cluster) == 1:  # most are
+            [node] = cluster
+            known, self.labels[node] = self.labels[node], node
+            return [] if known == node else cluster
         before = self.labels[cluster].tolist()
         inside = set(cluster)
         counts = Counter(label for label in before if label in inside)
@@ -133,6 +137,8 @@ class Decoder:
 
     def _split(self, part: list[int]) -> list[list[int]]:
         """The part as one cluster, or as several where people set some of it apart."""
+        if len(part) == 1:
+            return [part]
         present = {entity for node in part if (entity := self._entity[node]) is not None}
         clashes = {
             entity: clash for entity in present if (clash := present.intersection(self._links.said_apart(entity)))

@@ -13,11 +13,12 @@ import torch
 
 from corefine.document import Document, Span
 from corefine.errors import ConfigError, InputError, ModelError
+from corefine.model import runs
 from corefine.model.checkpoint import load_model, save_model
 from corefine.model.events import EpochStart, Evaluated, Event, NewBest, Saved, Started, Step, Stopped, to_json
 from corefine.model.labels import Answered, Example, labelled, partly_labelled, pieces
 from corefine.model.network import Model
-from corefine.model.settings import TrainingConfig
+from corefine.model.settings import Recipe, TrainingConfig
 from corefine.model.training import train
 
 DOCUMENTS = tiny.documents(6)
@@ -167,6 +168,30 @@ def test_a_warm_start_begins_where_the_other_model_ended(tmp_path: Path) -> None
     warm = load_model(tmp_path)
     again = losses(train(warm, labelled(DOCUMENTS), replace(tiny.TRAINING, epochs=1)))
     assert again[0] < 0.8 * losses(events)[0]  # the same document comes first
+
+
+def test_a_frozen_model_is_thawed_by_a_recipe_that_fine_tunes(tmp_path: Path) -> None:
+    frozen = replace(tiny.CONFIG, encoder=replace(tiny.CONFIG.encoder, fine_tune=False))
+    save_model(tmp_path / "frozen", tiny.model(3, frozen))
+    examples = labelled(tiny.documents(2))
+    recipe = Recipe(tiny.CONFIG, replace(tiny.TRAINING, epochs=1, learning_rate=1e-9))
+    warm, folder = tmp_path / "frozen", tmp_path / "tuned"
+    list(runs.run(runs.Job(recipe=recipe, examples=examples, folder=folder, warm=warm, threads=1)))
+    before, after = load_model(tmp_path / "frozen"), load_model(tmp_path / "tuned")
+    assert before.frozen
+    assert not after.frozen
+    for name, value in before.ranker.state_dict().items():  # at so small a rate the head is as it was
+        torch.testing.assert_close(after.ranker.state_dict()[name], value)
+    assert before.encoder.fingerprint() != after.encoder.fingerprint()
+
+
+def test_few_documents_get_more_passes() -> None:
+    settings = replace(tiny.TRAINING, epochs=2, min_steps=7, documents_per_step=1)
+    events = list(train(tiny.model(), labelled(tiny.documents(3)), settings))
+    assert sum(isinstance(event, Step) for event in events) == 9  # three passes over three documents
+    assert next(event for event in events if isinstance(event, Started)).epochs == 3
+    enough = list(train(tiny.model(), labelled(tiny.documents(4)), settings))
+    assert sum(isinstance(event, Step) for event in enough) == 8
 
 
 def test_nothing_to_train_on_is_said() -> None:

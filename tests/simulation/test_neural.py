@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small import TINY_RECIPE, contents, finish, short_stories, tiny
 
 from corefine.document import Document, Span
@@ -14,7 +16,7 @@ from corefine.model.inputs import make_inputs
 from corefine.model.labels import Example, labelled, pieces
 from corefine.model.network import Model
 from corefine.simulation.lessons import Lesson
-from corefine.simulation.neural import NeuralLearner, example_of, resolve_recipe
+from corefine.simulation.neural import NeuralLearner, example_of, recent, resolve_recipe
 
 A, B, C = Span(0, 0), Span(2, 2), Span(4, 4)
 DOCUMENT = Document.from_sentences("d", [["Ann", "saw", "her", "and", "him"]], [[A, B]])
@@ -108,6 +110,19 @@ def test_runs_of_a_grid_share_their_first_model(tmp_path: Path) -> None:
     assert contents(tmp_path / "one") == contents(tmp_path / "alone")
 
 
+@given(count=st.integers(1, 40), size=st.integers(0, 20), round=st.integers(1, 5))
+def test_a_warm_round_sees_the_newest_lessons_and_some_of_the_others(count: int, size: int, round: int) -> None:
+    lessons = [Lesson(Document.from_sentences(str(number), [["a"]])) for number in range(count)]
+    config = tiny(round_documents=size)
+    seen = recent(lessons, config, round)
+    assert len(seen) == (min(size, count) if size else count)
+    assert list(seen) == sorted(seen, key=lessons.index)
+    newest = min(count, (size + 1) // 2)
+    assert not newest or seen[-newest:] == lessons[-newest:]
+    assert seen == recent(lessons, config, round)
+    assert recent(lessons, config.but(start="scratch"), round) == lessons
+
+
 def test_a_committee_votes(tmp_path: Path) -> None:
     config = tiny(documents=3, selector="committee", committee=2)
     rows = finish(config, tmp_path / "run", short_stories())
@@ -124,5 +139,5 @@ def test_every_label_policy_runs(tmp_path: Path, labels: str) -> None:
 
 def test_the_shipped_recipe_is_the_default_encoder_frozen() -> None:
     recipe = resolve_recipe("simulation")
-    assert recipe.model.encoder == EncoderConfig()
+    assert recipe.model.encoder == EncoderConfig(layers=(0, 1, 2, 3, 4, 5, 6))
     assert not recipe.model.encoder.fine_tune

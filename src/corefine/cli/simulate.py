@@ -50,6 +50,7 @@ def simulate(
     learner: Annotated[str | None, learning_(help="model, or rules (nothing is trained).")] = None,
     recipe: Annotated[str | None, learning_(help="Model and training: a name or a TOML file.")] = None,
     round_epochs: Annotated[int | None, learning_(help="Epochs in each round, at most.")] = None,
+    round_documents: Annotated[int | None, learning_(help="Documents a warm round trains on, at most.")] = None,
     committee: Annotated[int | None, learning_(help="Members of the committee.")] = None,
     start: Annotated[str | None, learning_(help="warm or scratch: what rounds begin with.")] = None,
     starter: Annotated[str | None, learning_(help="A model to begin with, or 'starter'.")] = None,
@@ -63,8 +64,8 @@ def simulate(
         "closure": closure, "questions": questions, "seconds": seconds, "per": per, "equal_time": equal_time,
         "read_at_most": read_at_most, "infer_first": infer_first or None, "nearest": nearest or None,
         "error_rate": error_rate, "labels": labels, "rest": rest, "learner": learner, "recipe": recipe,
-        "round_epochs": round_epochs, "committee": committee, "start": start, "starter": starter, "seed": seed,
-        "threads": threads,
+        "round_epochs": round_epochs, "round_documents": round_documents, "committee": committee, "start": start,
+        "starter": starter, "seed": seed, "threads": threads,
     }  # fmt: skip
     given = {name: value for name, value in flags.items() if value is not None}
     settings = _settings(given, config, out if resume else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 
 from corefine.document import Document
 from corefine.errors import ModelError
-from corefine.model.config import ModelConfig
+from corefine.model.config import EncoderConfig, ModelConfig
 from corefine.model.encoders import Encoder, make_encoder
 from corefine.model.encoders.cache import CachedEncoder
 from corefine.model.inputs import Inputs, make_inputs
@@ -47,6 +48,14 @@ class Model:
                 encoder = CachedEncoder(encoder, cache)
             ranker = SpanRanker(config, encoder.width, encoder.layers)
         return cls(config, encoder, ranker)
+
+    def thawed(self, settings: EncoderConfig) -> Model:
+        """The same weights, with an encoder that training moves: which layers, and how, as these settings have it."""
+        changes = {name: getattr(settings, name) for name in ("tuned_layers", "precision", "window", "overlap")}
+        encoder = replace(self.config.encoder, fine_tune=True, **changes)
+        model = Model.create(replace(self.config, encoder=encoder))
+        model.ranker.load_state_dict(self.ranker.state_dict())
+        return model
 
     @property
     def frozen(self) -> bool:

@@ -27,7 +27,8 @@ from corefine.model.training import train
 class Job:
     """All that one training run needs.
 
-    warm       the folder of a model to begin from; its settings replace those of the recipe's model
+    warm       the folder of a model to begin from; its settings replace those of the recipe's model, but a recipe
+               that fine-tunes the encoder does so with a model whose encoder was frozen
     members    more than one makes a committee; member i has the recipe's seed + i
     workers    members that train at the same time; None: as many as there are cores, one on a GPU
     cache      a folder for the states of a frozen encoder
@@ -90,6 +91,8 @@ def _model(job: Job) -> Model:
     """The model a job begins with, on its device."""
     if job.warm is not None:
         model = load_model(job.warm, cache=job.cache)
+        if model.frozen and job.recipe.model.encoder.fine_tune:
+            model = model.thawed(job.recipe.model.encoder)
     else:
         model = Model.create(job.recipe.model, seed=job.recipe.training.seed, cache=job.cache)
     return model.to(choose_device(job.device))

@@ -20,6 +20,7 @@ class TrainingConfig(Config):
 
     seed: int = 1  # of the first weights, the order of documents, and dropout
     epochs: int = 20  # at most
+    min_steps: int = 0  # as many epochs more as it takes to come to this many steps: few documents need more passes
     patience: int = 2  # epochs without a better development F1 before training stops; 0: never
     documents_per_step: int = 1  # whose gradients are added up for one update
     max_tokens: int = 0  # longer documents are trained on in pieces, at sentence boundaries; 0: whole
@@ -38,7 +39,7 @@ class TrainingConfig(Config):
     def __post_init__(self) -> None:
         for name in ("epochs", "documents_per_step"):
             self._require(getattr(self, name) >= 1, name, "at least 1")
-        for name in ("patience", "max_tokens", "clip", "weight_decay", "mention_loss", "save_every"):
+        for name in ("patience", "max_tokens", "clip", "weight_decay", "mention_loss", "save_every", "min_steps"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("learning_rate", "encoder_learning_rate"):
             self._require(getattr(self, name) > 0, name, "above 0")

@@ -99,7 +99,8 @@ class _Run:
             raise InputError("there is nothing to train on: no document has any tokens")
         self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
         self.steps_per_epoch = math.ceil(len(self.examples) / config.documents_per_step)
-        self.optimiser = Optimiser(model, config, config.epochs * self.steps_per_epoch)
+        self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
+        self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
         self.progress = Progress()
         self._inputs: dict[int, Inputs] = {}
@@ -108,7 +109,7 @@ class _Run:
 
     def started(self) -> Started:
         return Started(
-            epochs=self.config.epochs,
+            epochs=self.epochs,
             steps_per_epoch=self.steps_per_epoch,
             documents=len(self.examples),
             parameters=sum(value.numel() for value in self.optimiser.parameters.values()),
@@ -167,8 +168,8 @@ class _Run:
         progress.epoch += 1
         if self.dev and self.config.patience and progress.stale >= self.config.patience:
             progress.over = f"no better development F1 in {progress.stale} epochs"
-        elif progress.epoch == self.config.epochs:
-            progress.over = f"all {self.config.epochs} epochs are done"
+        elif progress.epoch == self.epochs:
+            progress.over = f"all {self.epochs} epochs are done"
         if self.save():
             yield Saved(progress.epoch, progress.step)
 

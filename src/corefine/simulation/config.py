@@ -61,6 +61,9 @@ class SimulationConfig(Config):
     learner: str = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
     round_epochs: int = setting(1, "Epochs of training in each round, at most; the last training has the recipe's.")
+    round_documents: int = setting(
+        16, "Documents a warm round trains on, at most: half the newest, half drawn from the others; 0 for all."
+    )
     committee: int = setting(0, "Members of the committee; 0 for 3 where the selector is committee, else 1.")
     start: str = setting("warm", "What a round's training begins with: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with, as `corefine train` writes it; or 'starter'.")
@@ -86,7 +89,7 @@ class SimulationConfig(Config):
         self._require(0 <= self.error_rate <= 1, "error_rate", "from 0 to 1")
         for name in ("documents_per_round", "round_epochs", "threads"):
             self._require(getattr(self, name) >= 1, name, "at least 1")
-        for name in ("documents", "rounds", "read_at_most", "rest", "committee"):
+        for name in ("documents", "rounds", "read_at_most", "rest", "committee", "round_documents"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("questions", "seconds"):
             self._require(getattr(self, name) is None or getattr(self, name) >= 0, name, "at least 0")

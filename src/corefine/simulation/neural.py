@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -70,7 +71,8 @@ class NeuralLearner:
 
     def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
         """The model of a round."""
-        examples = tuple(example_of(lesson, self.config) for lesson in lessons)
+        taught = lessons if final or round == 0 else recent(lessons, self.config, round)
+        examples = tuple(example_of(lesson, self.config) for lesson in taught)
         jobs = [self._job(examples, round, final, member) for member in range(self.config.members)]
         for job in jobs:
             self._borrow(job)
@@ -105,7 +107,7 @@ class NeuralLearner:
     def _job(self, examples: tuple[Example, ...], round: int, final: bool, member: int) -> MemberJob:
         training = replace(self.recipe.training, seed=1000 * self.config.seed + member)
         if not final and round > 0:
-            training = replace(training, epochs=self.config.round_epochs)
+            training = replace(training, epochs=self.config.round_epochs, min_steps=0)
         return MemberJob(
             recipe=replace(self.recipe, training=training),
             examples=examples,
@@ -146,6 +148,20 @@ class NeuralLearner:
         with suppress(OSError):  # another run was faster; its model is the same
             copy.rename(place)
         shutil.rmtree(copy, ignore_errors=True)
+
+
+def recent(lessons: Sequence[Lesson], config: SimulationConfig, round: int) -> Sequence[Lesson]:
+    """What a round's training sees: half the newest lessons, half drawn from the others, in their order.
+
+    A round that starts from scratch sees them all.
+    """
+    size = config.round_documents
+    if not size or len(lessons) <= size or config.start == "scratch":
+        return lessons
+    newest = (size + 1) // 2
+    old = range(len(lessons) - newest)
+    drawn = random.Random(f"{config.seed}/{round}").sample(old, size - newest)
+    return [*(lessons[index] for index in sorted(drawn)), *lessons[len(old) :]]
 
 
 def starter_folder(config: SimulationConfig) -> Path | None:
