@@ -70,7 +70,7 @@ class Inquiry:
         question = answered.question
         about = self._said.setdefault(question.mention, [])
         about.append(answered) if stands else about.remove(answered)
-        self._asked += Counter({question.mention: 1 if stands else -1})
+        self._asked[question.mention] += 1 if stands else -1
         if answered.answer.reply is Reply.BOUNDARIES:
             self._corrections.append(answered) if stands else self._corrections.remove(answered)
         row = self.revision.nodes.row(question.mention)

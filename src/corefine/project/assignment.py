@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from corefine.errors import TakenError
 from corefine.project import documents, schema
@@ -17,6 +17,9 @@ from corefine.project.documents import Entry
 from corefine.project.settings import Settings
 
 SEATS = schema.seats.c
+_TOUCH = update(schema.seats).where(
+    SEATS.person_id == bindparam("of_person"), SEATS.document_id == bindparam("of_document")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +116,4 @@ def take(connection: Connection, board: Board, document_id: int, person_id: int,
 
 def touch(connection: Connection, person_id: int, document_id: int, **values: object) -> None:
     """Change a seat."""
-    query = update(schema.seats).where(SEATS.person_id == person_id, SEATS.document_id == document_id)
-    connection.execute(query.values(**values))
+    connection.execute(_TOUCH, {"of_person": person_id, "of_document": document_id, **values})

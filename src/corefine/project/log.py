@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select
 from corefine.project import schema
 
 EVENTS = schema.events.c
+_APPEND = insert(schema.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +66,22 @@ def append(
 ) -> None:
     """Add a row. The client's id, or the place in the session's log, given twice is an error of the database."""
     timing = timing or Timing()
-    connection.execute(
-        insert(schema.events).values(
-            person_id=person_id,
-            document_id=document_id,
-            place=place,
-            client_id=client_id,
-            kind=event["event"],
-            event=json.dumps(event),
-            outcome=None if outcome is None else json.dumps(outcome),
-            seconds=event.get("seconds", 0.0),
-            reading=timing.reading,
-            initial=timing.initial,
-            follow_up=timing.follow_up,
-            model_version=model_version,
-            at=time.time(),
-        )
-    )
+    row = {
+        "person_id": person_id,
+        "document_id": document_id,
+        "place": place,
+        "client_id": client_id,
+        "kind": event["event"],
+        "event": json.dumps(event),
+        "outcome": None if outcome is None else json.dumps(outcome),
+        "seconds": event.get("seconds", 0.0),
+        "reading": timing.reading,
+        "initial": timing.initial,
+        "follow_up": timing.follow_up,
+        "model_version": model_version,
+        "at": time.time(),
+    }
+    connection.execute(_APPEND, row)
 
 
 def find(connection: Connection, person_id: int, client_id: str) -> Logged | None:

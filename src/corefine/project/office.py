@@ -43,6 +43,7 @@ class Office:
         self._versions: list[Version] = []
         self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
+        self._newest: dict[int, int | None] = {}  # what was found since then
         self._entries: list[Entry] | None = None
 
     @contextmanager
@@ -94,6 +95,7 @@ class Office:
             with self.project.database.read() as connection:
                 self._versions = versions.all_of(connection)
                 self._share_done = connection.execute(select(schema.worker.c.share_done)).scalar()
+            self._newest = {}
             self._looked_at = now
         return self._versions
 
@@ -102,9 +104,12 @@ class Office:
         return self._share_done
 
     def newest(self, document_id: int) -> int | None:
-        """The newest version that has read the document."""
+        """The newest version that has read the document, at most a second old."""
         ready = [version.id for version in self.versions() if version.state == versions.READY]
-        return self.project.predictions.newest(ready, document_id)
+        found = self._newest
+        if document_id not in found:
+            found[document_id] = self.project.predictions.newest(ready, document_id)
+        return found[document_id]
 
     def newer(self, seat: Seat) -> tuple[int, Prediction | None]:
         """The version to go on with, and its prediction if it is not the one in use."""

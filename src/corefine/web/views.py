@@ -95,7 +95,9 @@ def why(session: Session, question: Question) -> Why:
 
 def _first_of(revision: Revision, label: int) -> Span:
     nodes = np.flatnonzero(revision.labels == label).tolist()
-    return min((revision.nodes.spans[node] for node in nodes), key=document_order)
+    # Top spans are in the document's order, so that of them only the first need be looked at.
+    first = [revision.nodes.spans[node] for node in nodes if node == nodes[0] or node >= revision.nodes.rows]
+    return min(first, key=document_order)
 
 
 def progress(desk: Desk, seat: Seat) -> Progress:
