@@ -42,11 +42,12 @@ class Entry:
 
 @dataclass(slots=True)
 class Imported:
-    """What came of reading files: ids of new documents; files skipped, with reasons; files changed since import."""
+    """What came of files: ids of new documents; files skipped, with reasons; known files, changed or as they were."""
 
     added: list[int] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
 
     @property
     def notices(self) -> list[str]:
@@ -141,6 +142,8 @@ def import_paths(
                 _import_file(connection, path, source, digest, held_out, result)
             elif digest not in known[source]:
                 result.changed.append(str(path))
+            else:
+                result.known.append(str(path))
         except (CorefineError, OSError) as error:
             result.skipped.append((str(path), str(error)))
     return result

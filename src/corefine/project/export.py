@@ -20,6 +20,13 @@ from corefine.project.versions import EMPTY, READY, TRAINED
 from corefine.writing import write_atomically
 
 PROVENANCE, REPORT, MODEL = "provenance", "report", "model"
+ABOUT = {
+    "jsonl": "annotated documents as JSON lines, with all that corefine knows of them",
+    "conll": "annotated documents as CoNLL-2012; no source text, no mentions with gaps",
+    "conllu": "annotated documents as CoNLL-U with CorefUD's entities; no source text",
+    "brat": "annotated documents as brat standoff, a pair of files each; no speakers, no layers",
+    "text": "the texts alone, a file each",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +41,26 @@ class Kind:
 def kinds() -> list[Kind]:
     """All that can be exported: every format that is written, and three kinds of our own."""
     known = [
-        Kind(each.name, each.endings[0] if each.many else "", f"annotated documents as {each.name}")
+        Kind(
+            each.name, each.endings[0] if each.many else "", ABOUT.get(each.name, f"annotated documents as {each.name}")
+        )
         for each in formats.FORMATS.values()
     ]
     return [
         *known,
         Kind(PROVENANCE, ".json", "for each link: who said it, what it follows from, or the model's probability"),
-        Kind(REPORT, ".html", "a page about the project"),
+        Kind(REPORT, ".html", "one page about the project: what was done, the learning curve, agreement and times"),
         Kind(MODEL, "", "the trained model, as `corefine predict --model` takes it"),
     ]
+
+
+def missing(project: Project, kind: str) -> str | None:
+    """Why something cannot be exported yet; None if it can."""
+    if kind == MODEL and _trained(project) is None:
+        return "no model has been trained in this project yet"
+    if kind in formats.FORMATS and all(entry.held_out for entry in project.documents.entries()):
+        return "there are no documents to export"
+    return None
 
 
 def labelled(project: Project, *, answered_only: bool = False) -> Iterator[tuple[Entry, Combined, int | None]]:
@@ -95,10 +113,16 @@ def _kind_of(path: Path) -> str | None:
 
 
 def _copy_model(project: Project, path: Path) -> None:
-    with project.database.read() as connection:
-        trained = [each for each in versions.all_of(connection) if each.kind == TRAINED and each.state == READY]
-    if not trained:
+    trained = _trained(project)
+    if trained is None:
         raise InputError("no model has been trained in this project yet")
     if path.exists():
         raise InputError(f"{path} is there already: name a folder that is not")
-    shutil.copytree(project.models / f"v{trained[-1].id}", path)
+    shutil.copytree(project.models / f"v{trained}", path)
+
+
+def _trained(project: Project) -> int | None:
+    """The newest version that was trained on the project's answers."""
+    with project.database.read() as connection:
+        every = versions.all_of(connection)
+    return max((each.id for each in every if each.kind == TRAINED and each.state == READY), default=None)

@@ -157,9 +157,12 @@ class Adjudication(BaseModel):
 
 
 class ExportFormat(BaseModel):
+    """`ending` is empty where several files come as a zip; `missing` says why it cannot be had yet."""
+
     name: str
     ending: str
     about: str
+    missing: str | None
 
 
 Dashboard.model_rebuild()

@@ -133,8 +133,13 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
 
 
 @routes.get("/export/formats")
-def export_formats() -> list[ExportFormat]:
-    return [ExportFormat(name=kind.name, ending=kind.ending, about=kind.about) for kind in export.kinds()]
+def export_formats(here: InContext) -> list[ExportFormat]:
+    return [
+        ExportFormat(
+            name=kind.name, ending=kind.ending, about=kind.about, missing=export.missing(here.project, kind.name)
+        )
+        for kind in export.kinds()
+    ]
 
 
 @routes.get("/export")

@@ -32,13 +32,18 @@ def import_upload(project: Project, name: str, content: bytes) -> Imported:
         shown = _unpack(Path(folder), name, content)
 
         def job(connection: Connection) -> Imported:
-            return documents.import_paths(connection, shown, source_name=lambda path: f"upload:{shown[path]}")
+            return documents.import_paths(connection, shown, source_name=lambda path: _source(path, shown[path]))
 
         found = project.writer.write(job)
     by_path = {str(path): original for path, original in shown.items()}
     found.skipped = [(by_path.get(file, file), _without(folder, reason)) for file, reason in found.skipped]
-    found.changed = [by_path.get(file, file) for file in found.changed]
+    found.skipped += [(by_path.get(file, file), "it is in the project already") for file in found.known]
     return found
+
+
+def _source(path: Path, name: str) -> str:
+    """By what a file is known: another file of the same name is another."""
+    return f"upload:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}:{name}"
 
 
 def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:

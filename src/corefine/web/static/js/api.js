@@ -16,11 +16,12 @@ export class Problem extends Error {
 }
 
 const PATIENCE = 20_000; // milliseconds until a request without a response counts as lost
+export const LONG = 600_000; // the same for what takes its time
 
-async function call(method, path, body = undefined, { signal = null, raw = false } = {}) {
+async function call(method, path, body = undefined, { signal = null, raw = false, patience = PATIENCE } = {}) {
   const headers = method === "GET" ? {} : { "X-Corefine": "1" };
   if (body !== undefined) headers["Content-Type"] = raw ? "application/octet-stream" : "application/json";
-  const limits = [AbortSignal.timeout(raw ? 600_000 : PATIENCE), ...(signal ? [signal] : [])];
+  const limits = [AbortSignal.timeout(patience), ...(signal ? [signal] : [])];
   let response;
   let text;
   try {
@@ -54,7 +55,7 @@ export const get = (path, options) => call("GET", path, undefined, options);
 export const post = (path, body = {}, options = {}) => call("POST", path, body, options);
 export const put = (path, body) => call("PUT", path, body);
 export const remove = (path) => call("DELETE", path);
-export const upload = (file) => call("POST", `/documents?name=${encodeURIComponent(file.name)}`, file, { raw: true });
+export const upload = (file) => call("POST", `/documents?name=${encodeURIComponent(file.name)}`, file, { raw: true, patience: LONG });
 
 /** An id for one thing a person does. (randomUUID is missing where a page is served without TLS to another machine.) */
 export function clientId() {

@@ -80,7 +80,7 @@ function uploader(app, added) {
     "section",
     { class: "upload", "aria-label": "Add documents" },
     h("h2", {}, "Add documents"),
-    h("p", { class: "soft" }, "Plain text, CoNLL-2012, CoNLL-U, JSON lines, brat and the other formats that corefine converts, or a zip of such files. Drop them here, or"),
+    h("p", { class: "soft" }, "Plain text, CoNLL-2012, CoNLL-U or JSON lines, packed or not; or a zip of such files, and of brat’s pairs. Drop them here, or"),
     button("Choose files", { run: () => input.click() }),
     h("label", { class: "sr", for: "files" }, "Files to add"),
     input,
@@ -95,6 +95,7 @@ function uploader(app, added) {
         const { added: ids, skipped } = await upload(file);
         const reasons = skipped.map(({ file: name, reason }) => `${name}: ${reason}`);
         replace(item, quoted(file.name), `: ${plural(ids.length, "document")} added${reasons.length ? `; skipped: ${reasons.join("; ")}` : ""}`);
+        if (skipped.length) item.className = "bad";
       } catch (problem) {
         replace(item, quoted(file.name), `: ${problem.message}`);
         item.className = "bad";

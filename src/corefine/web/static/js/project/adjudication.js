@@ -27,20 +27,21 @@ class Adjudication {
     this.count = h("p", { class: "soft", role: "status" });
     this.choices = h("div", { class: "stack choices" });
     this.title = h("h2", {});
-    const move = h(
+    this.move = h(
       "div",
       { class: "row" },
       button("Previous", { key: "←", keys: "ArrowLeft", class: "small", run: () => this.go(-1) }),
       button("Next", { key: "→", keys: "ArrowRight", class: "small", run: () => this.go(1) }),
     );
-    this.element = h("div", { class: "adjudication" }, this.reader.element, h("div", { class: "stack" }, this.count, this.title, this.choices, move));
+    this.element = h("div", { class: "adjudication" }, this.reader.element, h("div", { class: "stack" }, this.count, this.title, this.choices, this.move));
     this.document = null;
   }
 
   take({ differences, open }) {
     this.differences = differences;
-    this.count.textContent = differences.length ? `${plural(differences.length, "difference")}, ${open} not decided yet.` : "People do not differ anywhere, or nobody shares a document yet.";
-    this.reader.element.hidden = !differences.length;
+    this.count.textContent = differences.length ? `${plural(differences.length, "difference")}, ${open} not decided yet.` : "Nothing to decide: people do not differ, or no two have answered in the same document yet. The overlap in the settings says how many documents are shared.";
+    this.element.classList.toggle("none", !differences.length);
+    for (const part of [this.reader.element, this.title, this.move]) part.hidden = !differences.length;
     if (differences.length) this.show();
     else replace(this.choices);
   }

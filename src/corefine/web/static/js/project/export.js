@@ -3,18 +3,23 @@
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
 
+const NAMES = { jsonl: "JSON lines", conll: "CoNLL-2012", conllu: "CoNLL-U", brat: "brat", text: "Plain text", provenance: "Provenance", report: "Report", model: "Model" };
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
+
 export async function show(body) {
   const formats = await get("/export/formats");
-  const link = (href, label) => h("a", { class: "button", href, download: "" }, label);
+  const link = ({ name, ending, missing }) => {
+    const label = `${NAMES[name] ?? name} (${ending || ".zip"})`;
+    return missing ? h("span", { class: "button", "aria-disabled": "true" }, label) : h("a", { class: "button", href: `/api/export?format=${encodeURIComponent(name)}`, download: "" }, label);
+  };
   replace(
     body,
     h("h1", {}, "Export"),
-    h("p", { class: "soft" }, "The entities as model and answers make them now."),
+    h("p", { class: "soft" }, "The entities as model and answers make them now; all people’s answers together, your decisions first."),
     h(
       "ul",
       { class: "exports" },
-      ...formats.map(({ name, ending, about }) => h("li", {}, link(`/api/export?format=${encodeURIComponent(name)}`, ending ? `${name} (${ending})` : name), h("span", { class: "soft" }, about))),
-      h("li", {}, link("/api/report", "Report (.html)"), h("span", { class: "soft" }, "One page about the project: what was done, the learning curve, agreement and times")),
+      ...formats.map((kind) => h("li", {}, link(kind), h("span", { class: "soft" }, kind.missing ? `Not yet: ${kind.missing}` : sentence(kind.about)))),
     ),
   );
 }

@@ -61,8 +61,12 @@ export async function show(body, app) {
   );
 
   async function send() {
-    told(await post("/people", { name: name.value.trim(), role: role.value }));
-    name.value = "";
+    try {
+      told(await post("/people", { name: name.value.trim(), role: role.value }));
+      name.value = "";
+    } catch (problem) {
+      replace(link, h("p", { class: "said bad wrap" }, problem.message));
+    }
     await refresh();
   }
 

@@ -4,9 +4,17 @@ import { get, put } from "../api.js";
 import { h, replace } from "../dom.js";
 
 const MODES = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
+const SELECTORS = {
+  entropy: "Entropy over entities: the paper’s",
+  "joint-entropy": "Entropy over entities and whether it is a mention",
+  "lcc-mcu": "Doubtful links, then links nearly made",
+  "pairwise-entropy": "Entropy of the best pair",
+  "mention-entropy": "Entropy of whether it is a mention",
+  random: "Random",
+};
 const FIELDS = [
   ["mode", "Mode", "What is asked. It changes for documents from the next question on.", MODES],
-  ["selector", "Selector", "How the next question is chosen: entropy, random, …", "text"],
+  ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only take their own entropy, unless it is random.", SELECTORS],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],

@@ -1,6 +1,6 @@
 /** The timing study: two sets of questions from early and late rounds, fixed sessions, alternating order; and the times. */
 
-import { get, post } from "../api.js";
+import { LONG, get, post } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { duration, fixed, plural } from "../format.js";
 import { table } from "./tables.js";
@@ -85,7 +85,7 @@ function setup(body, app, length = 30) {
     state.className = "said wrap";
     state.textContent = "Drawing the sets: the documents’ runs are simulated, which can take a minute.";
     try {
-      await post("/study", { minutes: Number(minutes.value), documents: Number(documents.value), questions: Number(questions.value) });
+      await post("/study", { minutes: Number(minutes.value), documents: Number(documents.value), questions: Number(questions.value) }, { patience: LONG });
       await show(body, app);
     } catch (problem) {
       state.className = "said bad wrap";
