@@ -33,7 +33,7 @@ starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with
 	$(BIN)/python -m corefine.model.make_starter
 
 bench: $(READY)  ## Measure every bar on this machine
-	for bar in imports links session scores formats model committee long retraining; do \
+	for bar in imports links session scores formats model committee long retraining answer browser load; do \
 	  echo "== $$bar"; $(BIN)/corefine bench $$bar || exit 1; \
 	done
 

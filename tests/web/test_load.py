@@ -15,7 +15,7 @@ def url_of(database: str, request: pytest.FixtureRequest) -> str | None:
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_people_at_once_without_an_error(database: str, request: pytest.FixtureRequest) -> None:
     times = load.measure(people=12, answers=4, think=0.05, database=url_of(database, request))
-    assert (times.answers, times.errors, times.database) == (48, 0, database)
+    assert (times.waits.count, times.errors, times.database) == (48, 0, database)
     assert "12 people" in load.described(times)
 
 
@@ -23,11 +23,10 @@ def test_people_at_once_without_an_error(database: str, request: pytest.FixtureR
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_fifty_people_wait_less_than_300_ms(database: str, request: pytest.FixtureRequest) -> None:
     times = load.measure(people=50, answers=20, database=url_of(database, request))
-    assert times.errors == 0
-    assert times.p95_ms < 300, load.described(times)
+    assert times.failure is None, load.described(times)
 
 
 @pytest.mark.bench
 def test_the_servers_share_of_an_answer() -> None:
     times = answer.measure()
-    assert times.p95_ms < 100, answer.described(times)
+    assert times.failure is None, answer.described(times)

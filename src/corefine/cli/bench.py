@@ -25,11 +25,15 @@ Seed = Annotated[int, typer.Option(help="What is random is random from this seed
 
 
 def report(result: Result, described: Callable[[Result], str], *, json: bool) -> None:
-    """Write a result for a program or for a person."""
+    """Write a result for a program or for a person; one whose `failure` says that a bar was missed ends with 1."""
     import json as json_
     from dataclasses import asdict
 
     typer.echo(json_.dumps(asdict(result)) if json else described(result))
+    failure: str | None = getattr(result, "failure", None)
+    if failure is not None:
+        typer.echo(f"corefine: bar missed: {failure}", err=True)
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -25,6 +25,8 @@ from corefine.project.supervisor import DATABASE
 from corefine.project.versions import FAILED, READY, RULES, STARTER, TRAINING, Version
 
 IDLE_SECONDS = 0.5
+RULES_SECONDS = 2.0
+"""How long documents of a new project are read with rules before the starter model is loaded."""
 Predict = Callable[[Document], Prediction]
 
 
@@ -37,6 +39,7 @@ class Worker:
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
         self._tried_starter = False
+        self._rules_until = time.monotonic() + RULES_SECONDS
         self._begin()
 
     def run(self) -> None:
@@ -49,8 +52,9 @@ class Worker:
     def step(self) -> bool:
         version = self._version()
         if version.kind == RULES and not self._tried_starter:
-            if not self._has_read_any(version) and self._read_one(version):
-                return True  # somebody may be waiting for a first question, and the starter takes a while to load
+            # People may be waiting for a first question, and the starter takes a while to load.
+            if (time.monotonic() < self._rules_until or not self._has_read_any(version)) and self._read_one(version):
+                return True
             self._try_starter(version)
             return True
         if self._read_one(version):
