@@ -3,6 +3,7 @@
     python tests/browser/figures.py docs/figures [NAME...]
 
 One of the two errs on purpose in some answers, so that there is something to agree and differ about.
+`dashboard` is drawn only when it is named: a model is trained for it five times, which takes minutes.
 """
 
 from __future__ import annotations
@@ -10,16 +11,21 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from PIL import Image
 
 from browser.driving import ARGUMENTS, Driver, Server, first_mention
 from corefine import stories
@@ -89,7 +95,7 @@ class Artist:
         ]
 
     def page(self, address: str, *, dark: bool = False, phone: bool = False) -> Page:
-        size = {"width": 390, "height": 800} if phone else {"width": 1360, "height": 850}
+        size = {"width": 390, "height": 844} if phone else {"width": 1360, "height": 850}
         scheme = "dark" if dark else "light"
         context = self.browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=2 if phone else 1)
         context.add_cookies(self.cookies)
@@ -102,7 +108,11 @@ class Artist:
 
     def keep(self, page: Page, name: str) -> None:
         page.wait_for_timeout(700)  # animations end
-        page.screenshot(path=self.folder / f"app-{name}.png")
+        path = self.folder / f"app-{name}.png"
+        page.screenshot(path=path)
+        Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )  # a third the size
         page.context.close()
 
     def plain(self, name: str, address: str, **options: bool) -> Callable[[], None]:
@@ -135,6 +145,66 @@ class Artist:
         driver.press("1")
         self.keep(page, "contradiction")
 
+    def study(self) -> None:
+        """The study as its owner sees it drawn, and as somebody sees it: instructions, then a question."""
+        self.owner.call("/study", {"minutes": 30, "documents": 8, "questions": 16})
+        self.plain("study-owner", "project/study")()
+        self.plain("study-instructions", "study")()
+        page = self.page("study")
+        page.get_by_role("button", name="Start the session").click()
+        page.locator(".panel[data-question]").wait_for()
+        self.keep(page, "study")
+
+    def upload(self) -> None:
+        page = self.page("documents")
+        files = [("garden.txt", b"Anna met Maria. She gave Maria a book."), ("scan.pdf", b"%PDF"), ("old.txt", b"\xff")]
+        page.locator("#files").set_input_files([{"name": n, "mimeType": "", "buffer": b} for n, b in files])
+        page.locator(".upload-result li", has_text="old.txt").get_by_text("skipped").wait_for()
+        page.locator(".upload-result").scroll_into_view_if_needed()
+        self.keep(page, "upload")
+
+    def stranger(self) -> None:
+        self.cookies, kept = [], self.cookies
+        page = self.browser.new_context(viewport={"width": 1360, "height": 850}).new_page()
+        page.goto(self.server.url)
+        page.get_by_text("An invitation is needed").wait_for()
+        self.keep(page, "join")
+        self.cookies = kept
+
+
+def learn(folder: Path, draw: Callable[[Server, Person], None]) -> None:
+    """The app as it is, with its background process: 30 answers, a new model, and again."""
+    server = Server(folder, folder, {})
+    server.url = "http://127.0.0.1:8765"
+    options = ["--project", str(folder), "--port", "8765", "--no-browser"]
+    process = subprocess.Popen([sys.executable, "-m", "corefine", "annotate", *options])
+    try:
+        person = Person(server.url, 0.04)
+        status = _until(person, 2)
+        person.call("/settings", {**person.call("/settings"), "retrain_every": 0, "budget_questions": 25}, "PUT")
+        for _ in range(5):
+            person.answer(30)
+            person.call("/training", {}, "POST")
+            status = _until(person, status["version"] + 1)
+        draw(server, person)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def _until(person: Person, version: int) -> Any:
+    """Wait for a version of the model that has read everything."""
+    while True:
+        try:
+            status = person.call("/training")
+            if status["version"] >= version and status["state"] == "idle":
+                return status
+            if status["state"] == "failed":
+                raise SystemExit(status["message"])
+        except URLError:
+            pass  # it is not up yet
+        time.sleep(2)
+
 
 def pictures(artist: Artist) -> dict[str, Callable[[], None]]:
     rows = artist.owner.call("/documents")
@@ -155,6 +225,9 @@ def pictures(artist: Artist) -> dict[str, Callable[[], None]]:
         "review-phone": artist.plain("review-phone", f"review/{done}", phone=True, dark=True),
         "reading": artist.plain("reading", f"annotate/{fresh}"),
         "contradiction": lambda: artist.contradiction(fresh),
+        "upload": artist.upload,
+        "join": artist.stranger,
+        "study": artist.study,
     }
     for name in ("tutorial", "documents"):
         made[name] = artist.plain(name, name)
@@ -180,6 +253,11 @@ def main(folder: str, *wanted: str) -> None:
             for name, draw in pictures(artist).items():
                 if not wanted or name in wanted:
                     draw()
+            if "dashboard" in wanted:
+                learn(
+                    Path(made) / "learned" / "stories",
+                    lambda at, person: Artist(browser, at, person, Path(folder)).plain("dashboard", "project")(),
+                )
             browser.close()
 
 

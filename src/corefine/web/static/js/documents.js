@@ -72,6 +72,13 @@ function line(row, app, load) {
   );
 }
 
+/** What came of a file: how many documents it gave, and what was skipped and why. */
+function told(name, added, skipped) {
+  const reasons = skipped.map(({ file, reason }) => (file === name ? reason.replace(`${file}: `, "") : `${file}: ${reason.replace(`${file}: `, "")}`));
+  const parts = [added || !skipped.length ? `${plural(added, "document")} added` : "", reasons.length ? `skipped: ${reasons.join("; ")}` : ""];
+  return parts.filter(Boolean).join("; ");
+}
+
 /** Files by button or by dropping them; each is told apart whether it was added or why not. */
 function uploader(app, added) {
   const input = h("input", { type: "file", multiple: true, class: "sr", id: "files", tabindex: "-1" });
@@ -93,8 +100,7 @@ function uploader(app, added) {
       result.append(item);
       try {
         const { added: ids, skipped } = await upload(file);
-        const reasons = skipped.map(({ file: name, reason }) => `${name}: ${reason}`);
-        replace(item, quoted(file.name), `: ${plural(ids.length, "document")} added${reasons.length ? `; skipped: ${reasons.join("; ")}` : ""}`);
+        replace(item, quoted(file.name), `: ${told(file.name, ids.length, skipped)}`);
         if (skipped.length) item.className = "bad";
       } catch (problem) {
         replace(item, quoted(file.name), `: ${problem.message}`);

@@ -10,6 +10,6 @@ export async function fill(body, app) {
   replace(
     body,
     text.trim() ? markdown(text) : h("p", { class: "soft" }, none),
-    h("p", { class: "help" }, h("a", { href: "#tutorial" }, "The tutorial"), " shows how questions are answered."),
+    h("p", { class: "help after" }, h("a", { href: "#tutorial" }, "The tutorial"), " shows how questions are answered."),
   );
 }

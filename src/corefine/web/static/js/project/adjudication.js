@@ -56,8 +56,8 @@ class Adjudication {
     }
     const { view, selection, fold } = this.reader;
     view.mark("mention", difference.mention);
-    view.markAll("antecedent", []);
     const firsts = difference.versions.flatMap(({ first: span }) => (span && !same(span, difference.mention) ? [span] : []));
+    view.markAll("antecedent", firsts);
     if (firsts.length) fold.between(firsts.sort(compare)[0], difference.mention);
     else fold.none();
     selection.begin({ allowed: (token) => token <= first(difference.mention), candidates: firsts });

@@ -16,7 +16,7 @@ const STATES = {
 };
 
 export async function show(body, app, page) {
-  const summary = h("div", { class: "stack" });
+  const summary = h("div", { class: "stack parts-of" });
   const training = h("section", { class: "panel-box stack", "aria-label": "Training" });
   replace(body, h("h1", {}, app.me.project), summary, training);
 

@@ -52,7 +52,7 @@ function sections(study, body, app) {
       study.sets,
     ),
     h("p", {}, `Sessions of ${plural(study.minutes, "minute")}. Everybody finds `, h("a", { href: "#study" }, "the study"), ` at the top of the page, or at ${location.origin}/#study. Every other person begins with set B.`),
-    h("p", { class: "help" }, "corefine times --study prints the table below and makes it the project’s cost model."),
+    h("p", { class: "help" }, h("code", {}, "corefine times --study"), " prints the table below and makes it the project’s cost model."),
     study.sessions.length ? null : h("details", {}, h("summary", {}, "Draw other sets"), setup(body, app, study.minutes)),
     h("h2", {}, "Sessions"),
     study.sessions.length
