@@ -125,6 +125,16 @@ def test_only_the_last_layers_may_be_tuned(folder: Path) -> None:
     assert len(encoder.parameter_groups(1e-4, 0.5)) == 1
 
 
+def test_fine_tuning_hides_sub_words_and_nothing_else_does(folder: Path) -> None:
+    encoder = TransformerEncoder(config_of(folder, fine_tune=True, masked=0.5))
+    plain = TransformerEncoder(config_of(folder, fine_tune=True))
+    once, again = encoder.encode(DOCUMENT), encoder.encode(DOCUMENT)
+    assert not torch.allclose(once, again)
+    encoder.network.eval()
+    plain.network.eval()
+    torch.testing.assert_close(encoder.encode(DOCUMENT), plain.encode(DOCUMENT))
+
+
 def test_half_precision_is_close(folder: Path) -> None:
     full = make_encoder(config_of(folder)).encode(DOCUMENT)
     half = make_encoder(config_of(folder, precision="bfloat16")).encode(DOCUMENT)

@@ -16,7 +16,7 @@ from corefine.errors import ConfigError, InputError, ModelError
 from corefine.model import runs
 from corefine.model.checkpoint import load_model, save_model
 from corefine.model.events import EpochStart, Evaluated, Event, NewBest, Saved, Started, Step, Stopped, to_json
-from corefine.model.labels import Answered, Example, labelled, partly_labelled, pieces
+from corefine.model.labels import Example, Known, labelled, partly_labelled, pieces
 from corefine.model.network import Model
 from corefine.model.settings import Recipe, TrainingConfig
 from corefine.model.training import train
@@ -223,7 +223,7 @@ def test_documents_of_one_token_or_no_mention_train() -> None:
 def test_answers_alone_move_only_what_was_answered() -> None:
     document = DOCUMENTS[0]
     mention, other = document.clusters[0][:2]
-    answered = Answered(together=((mention, other),))
+    answered = Known(together=((mention, other),))
     model = tiny.model(config=tiny.EVERY_SPAN)
     config = replace(tiny.TRAINING, epochs=40, mention_loss=0.0, documents_per_step=1)
     list(train(model, [partly_labelled(document, answered, policy="answered")], config))
@@ -237,7 +237,7 @@ def test_answers_alone_move_only_what_was_answered() -> None:
 def test_label_policies_weigh_rows_as_they_say(policy: str, rows: str) -> None:
     document = DOCUMENTS[0]
     mention, other = document.clusters[0][:2]
-    example = partly_labelled(document, Answered(together=((mention, other),)), policy=policy, rest=0.25)
+    example = partly_labelled(document, Known(together=((mention, other),)), policy=policy, rest=0.25)
     ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
     weights = example.targets(ranking).weights
     answered = weights[ranking.top.spans.index(other)]
@@ -250,12 +250,12 @@ def test_label_policies_weigh_rows_as_they_say(policy: str, rows: str) -> None:
 
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(InputError, match="label policy 'guess'"):
-        partly_labelled(DOCUMENTS[0], Answered(), policy="guess")
+        partly_labelled(DOCUMENTS[0], Known(), policy="guess")
 
 
 def test_long_documents_are_cut_at_sentences() -> None:
     document = tiny.document(3, sentences=20)
-    answered = Answered(first=(document.clusters[0][0],), apart=((document.clusters[0][0], document.clusters[1][0]),))
+    answered = Known(first=(document.clusters[0][0],), apart=((document.clusters[0][0], document.clusters[1][0]),))
     cut = list(pieces(Example(document, answered, 0.5), 12))
     assert [token for piece in cut for token in piece.document.tokens] == list(document.tokens)
     assert all(len(piece.document) <= 12 for piece in cut)

@@ -52,6 +52,7 @@ class EncoderConfig(Config):
     adapter: str | None = None  # low-rank changes to the weights, merged when loaded: a shipped name or a file
     fine_tune: bool = False  # whether training moves the encoder; its states are then never cached
     tuned_layers: int = 0  # transformer: how many layers, from the last, fine-tuning moves; 0: all, embeddings too
+    masked: float = 0.0  # transformer: share of sub-words that fine-tuning hides in each step, against overfitting
     precision: str = "float32"  # float32 | bfloat16: of the transformer's matrix products
     window: int = 512  # sub-words a forward pass sees, special tokens included
     overlap: int = 256  # sub-words neighbouring windows share; each word is taken where it has most context
@@ -71,6 +72,7 @@ class EncoderConfig(Config):
         self._require(self.kind != "transformer" or bool(self.path), "path", "a hub name or a folder")
         self._require(self.tuned_layers >= 0, "tuned_layers", "at least 0")
         self._require(self.precision in ("float32", "bfloat16"), "precision", "float32 or bfloat16")
+        self._require(0 <= self.masked < 1, "masked", "in [0, 1)")
         self._require(self.window >= 8, "window", "at least 8")
         self._require(0 <= self.overlap < self.window - 2, "overlap", "at least 0 and below window - 2")
         self._require(self.pooling in ("mean", "first"), "pooling", "mean or first")

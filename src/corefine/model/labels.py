@@ -17,7 +17,7 @@ REST = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Known:
     """What people said about a document, closed over their links.
 
     together    groups of mentions that are one entity
@@ -41,7 +41,7 @@ class Example:
     """
 
     document: Document
-    answered: Answered | None = None
+    answered: Known | None = None
     rest: float = 0.0
     weights: tuple[tuple[Span, float], ...] = ()
     whole: Document | None = None
@@ -70,7 +70,7 @@ def labelled(documents: Iterable[Document]) -> list[Example]:
     return [Example(document) for document in documents]
 
 
-def partly_labelled(document: Document, answered: Answered, *, policy: str = "pseudo", rest: float = REST) -> Example:
+def partly_labelled(document: Document, answered: Known, *, policy: str = "pseudo", rest: float = REST) -> Example:
     """A document people answered questions about, relabelled with clusters decoded from model and answers.
 
     pseudo      its clusters are taken as full labels (the paper's way)
@@ -128,11 +128,11 @@ def _piece(document: Document, start: int, end: int) -> Document:
     )
 
 
-def _piece_answered(answered: Answered | None, start: int, end: int) -> Answered | None:
+def _piece_answered(answered: Known | None, start: int, end: int) -> Known | None:
     if answered is None:
         return None
     pairs = _within(answered.apart, start, end)
-    return Answered(
+    return Known(
         together=tuple(_within(answered.together, start, end)),
         apart=tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2),
         first=next(_within([answered.first], start, end), ()),

@@ -51,7 +51,9 @@ class Model:
 
     def thawed(self, settings: EncoderConfig) -> Model:
         """The same weights, with an encoder that training moves: which layers, and how, as these settings have it."""
-        changes = {name: getattr(settings, name) for name in ("tuned_layers", "precision", "window", "overlap")}
+        changes = {
+            name: getattr(settings, name) for name in ("tuned_layers", "masked", "precision", "window", "overlap")
+        }
         encoder = replace(self.config.encoder, fine_tune=True, **changes)
         model = Model.create(replace(self.config, encoder=encoder))
         model.ranker.load_state_dict(self.ranker.state_dict())

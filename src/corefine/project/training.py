@@ -108,7 +108,7 @@ def _run(project: Project, worker: Worker, number: int) -> float | None:
 
 def labelled(project: Project) -> list[Example]:
     """Every document with answers: what people said counts fully, and the model's labels for the rest a little."""
-    from corefine.model.labels import Answered, partly_labelled
+    from corefine.model.labels import Known, partly_labelled
 
     with project.database.read() as connection:
         ready = [version.id for version in versions.all_of(connection) if version.state == READY]
@@ -120,7 +120,7 @@ def labelled(project: Project) -> list[Example]:
             session = combined(project, document_id, project.predictions.load(version, document_id)).session
             if session.entries:
                 lesson = Lesson.from_session(session)
-                said = Answered(lesson.together, lesson.apart, lesson.first)
+                said = Known(lesson.together, lesson.apart, lesson.first)
                 examples.append(partly_labelled(lesson.document, said, policy="mix", rest=REST))
     return examples
 

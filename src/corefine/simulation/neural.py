@@ -20,7 +20,7 @@ from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.model.checkpoint import is_model, load_model
 from corefine.model.committee import Committee
-from corefine.model.labels import Answered, Example, partly_labelled
+from corefine.model.labels import Example, Known, partly_labelled
 from corefine.model.network import Model
 from corefine.model.settings import Recipe, load_recipe, recipe_names
 from corefine.prediction import Prediction
@@ -182,5 +182,5 @@ def example_of(lesson: Lesson, config: SimulationConfig) -> Example:
         return Example(lesson.document)
     if config.labels == "certain":
         return Example(lesson.document, weights=lesson.certainty)
-    answered = Answered(lesson.together, lesson.apart, lesson.first)
+    answered = Known(lesson.together, lesson.apart, lesson.first)
     return partly_labelled(lesson.document, answered, policy=config.labels, rest=config.rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf, isnan, nan
 from statistics import fmean
 
 from corefine.cost import CostModel, most_pairwise_questions
@@ -142,33 +143,33 @@ def claims(corpus: str, records: Sequence[Record]) -> Table:
     for record in records:
         means.setdefault((record.kind, record.budget), []).append(record)
 
-    def f1(kind: str, budget: float) -> float:
-        return fmean((record.score() + record.score(split="dev")) / 2 for record in means[kind, budget])
+    def gain(kind: str, other: str, budget: float) -> float:
+        """How much better one is, over the seeds that both were run with."""
+        one, two = ({r.seed: (r.score() + r.score(split="dev")) / 2 for r in means[k, budget]} for k in (kind, other))
+        both = one.keys() & two.keys()
+        return fmean(one[seed] - two[seed] for seed in both) if both else nan
 
     budgets = sorted(budget for kind, budget in means if kind == "pairwise")
     chosen = [(kind, b) for b in budgets for kind in ("discrete", "committee", "lcc-mcu") if (kind, b) in means]
     rows = []
-    if chosen:
-        gap = {(kind, budget): f1(kind, budget) - f1("pairwise", budget) for kind, budget in chosen}
+    gaps_to = {(kind, budget): gain(kind, "pairwise", budget) for kind, budget in chosen}
+    if gap := {key: gained for key, gained in gaps_to.items() if not isnan(gained)}:
         worst, best = min(gap, key=lambda key: gap[key]), max(gap, key=lambda key: gap[key])
         rows.append((CLAIMS[0], _verdict(gap[worst] > 0), f"smallest: {worst[0]} at {worst[1]:g}, {gap[worst]:+.2f}"))
         rows.append((CLAIMS[1], _verdict(gap[best] >= 3), f"widest: {best[0]} at {best[1]:g}, {gap[best]:+.2f}"))
         ratios = {
-            b: fmean(r.delta_f1 for r in means["discrete", b])
-            / max(1e-9, fmean(r.delta_f1 for r in means["pairwise", b]))
+            b: _ratio(*(fmean(r.delta_f1 for r in means[kind, b]) for kind in ("discrete", "pairwise")))
             for b in budgets
             if ("discrete", b) in means and b > 0
         }
         if ratios:
-            shown = ", ".join(f"{ratio:.1f} times at {b:g}" for b, ratio in ratios.items())
+            shown = ", ".join(f"{_times(ratio)} at {b:g}" for b, ratio in ratios.items())
             rows.append((CLAIMS[2], _verdict(min(ratios.values()) > 2), shown))
     for kind, claim in (("unclustered", CLAIMS[3]), ("per-document", CLAIMS[4])):
         for budget in sorted(b for k, b in means if k == kind and ("discrete", b) in means):
-            seeds = {record.seed for record in means[kind, budget]}
-            usual = [r for r in means["discrete", budget] if r.seed in seeds]
-            own = fmean((r.score() + r.score(split="dev")) / 2 for r in usual)
-            gain = own - f1(kind, budget)
-            rows.append((claim, _verdict(gain > 0), f"{gain:+.2f} at {budget:g}, {len(seeds)} seed"))
+            gained, seeds = gain("discrete", kind, budget), len(means[kind, budget])
+            shown = f"{gained:+.2f} at {budget:g}, {seeds} seed{'s' if seeds > 1 else ''}"
+            rows.append((claim, _verdict(gained > 0), shown))
     return Table(
         f"{corpus}: the paper's claims",
         "Mean of test and development F1, over seeds. One seed alone moves by about a point; read differences so.",
@@ -184,6 +185,15 @@ CLAIMS = (
     "clustered probabilities help",
     "incremental closure helps",
 )
+
+
+def _ratio(one: float, other: float) -> float:
+    """How many times as much; infinity where the other is no gain at all."""
+    return one / other if other > 0 else inf
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times" if ratio < inf else "pairwise gains nothing"
 
 
 def _verdict(holds: bool) -> str:

@@ -36,6 +36,8 @@ class TransformerEncoder(nn.Module):
         self.tokenizer, self.network = _load(self.source)
         if config.adapter is not None:
             merge_adapter(self.network, find_adapter(config.adapter))
+        if config.masked and self.tokenizer.mask_token_id is None:
+            raise ConfigError(f"masked = {config.masked}: {self.name} has no mask token")
         self.width = int(self.network.config.hidden_size)
         depth = int(self.network.config.num_hidden_layers)
         if any(not -depth - 1 <= layer <= depth for layer in config.layers):
@@ -59,6 +61,8 @@ class TransformerEncoder(nn.Module):
         pieces, owners = self._pieces(document.tokens)
         learning = self.config.fine_tune and self.network.training
         half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        if learning and self.config.masked:
+            pieces = self._masked(pieces)
         with torch.set_grad_enabled(torch.is_grad_enabled() and learning), half:
             states = self._pool(self._run(pieces), torch.tensor(owners), len(document))  # [layers, T, H]
         return (states if self.layers > 1 else states[0]).float()
@@ -105,6 +109,12 @@ class TransformerEncoder(nn.Module):
             pieces.extend(ids or [unknown])
             owners.extend([owner] * max(1, len(ids)))
         return pieces, owners
+
+    def _masked(self, pieces: list[int]) -> list[int]:
+        """The sub-words with some of them hidden, others in each call."""
+        hidden = (torch.rand(len(pieces)) < self.config.masked).tolist()
+        mask = self.tokenizer.mask_token_id
+        return [mask if hide else piece for piece, hide in zip(pieces, hidden, strict=True)]
 
     def _run(self, pieces: list[int]) -> Tensor:
         """States of sub-words, [layers, S, H]."""
