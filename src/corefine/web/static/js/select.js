@@ -41,8 +41,9 @@ export class Selection {
   end() {
     this.on = false;
     this.drop();
-    this.view.element.classList.remove("picking");
     this.set(null);
+    // What it looks like is inherited by every token: that is left for after the next question was drawn.
+    requestAnimationFrame(() => setTimeout(() => this.view.element.classList.toggle("picking", this.on)));
   }
 
   set(span) {

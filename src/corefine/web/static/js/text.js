@@ -124,13 +124,14 @@ export class TextView {
     this.marks.set(name, marked);
   }
 
-  /** Mark several spans under one name, without ends. */
+  /** Mark several spans under one name, without ends. What has the mark already is left alone. */
   markAll(name, spans) {
-    this.mark(name, null);
-    const marked = [];
-    for (const span of spans) for (const [element] of this.elements(span)) marked.push([element, [name]]);
-    for (const [element] of marked) element.classList.add(name);
-    this.marks.set(name, marked);
+    const before = new Set((this.marks.get(name) ?? []).map(([element]) => element));
+    const marked = new Set();
+    for (const span of spans) for (const [element] of this.elements(span)) marked.add(element);
+    for (const element of before) if (!marked.has(element)) element.classList.remove(name);
+    for (const element of marked) if (!before.has(element)) element.classList.add(name);
+    this.marks.set(name, [...marked].map((element) => [element, [name]]));
   }
 
   /** Coloured underlines for the entities with more than one mention; null takes them off. */
