@@ -110,9 +110,8 @@ class Artist:
         page.wait_for_timeout(700)  # animations end
         path = self.folder / f"app-{name}.png"
         page.screenshot(path=path)
-        Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-            path, optimize=True
-        )  # a third the size
+        few = Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)  # a third of the size
         page.context.close()
 
     def plain(self, name: str, address: str, **options: bool) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""The same session in a terminal, for people on SSH: `corefine annotate --terminal`.
+"""The questions in a terminal.
 
 The mention is in ⟦brackets⟧ and the proposed antecedent in ⟨angles⟩, besides their colours.
 """
@@ -11,7 +11,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.events import Key
 from textual.widgets import Footer, Header, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -23,6 +22,11 @@ from corefine.project.desk import Desk, Shown, question_id_of
 from corefine.project.office import Office
 from corefine.project.supervisor import Supervisor
 from corefine.questions import Answer, Protocol, Question, Reply, span_from_json
+from corefine.terminal import text
+from corefine.terminal.guidelines import GuidelinesScreen
+from corefine.terminal.history import HistoryScreen
+from corefine.terminal.review import ReviewScreen
+from corefine.terminal.watch import Watch
 
 ASKING, FOLLOWING, MARKING, CLASHING = "asking", "following", "marking", "clashing"
 WAIT_SECONDS = 1.0
@@ -43,13 +47,13 @@ class Terminal(App[None]):
     """One person at their desk."""
 
     CSS = """
-    #text { height: 1fr; padding: 0 2; }
     #question { height: auto; padding: 0 2; background: $panel; }
     #message { height: auto; padding: 0 2; color: $warning; }
     #filter, #entities { display: none; }
     #entities { height: 10; }
     .following #filter, .following #entities { display: block; }
     """
+    AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yes", "yes"),
         Binding("n", "no", "no"),
@@ -62,6 +66,11 @@ class Terminal(App[None]):
         Binding("r", "redo", "redo"),
         Binding("w", "withdraw", "withdraw those", show=False),
         Binding("slash", "filter", "find entity"),
+        Binding("e", "review", "entities"),
+        Binding("h", "history", "history"),
+        Binding("g", "guidelines", "guidelines"),
+        Binding("pageup", "page(-1)", "text up", show=False),
+        Binding("pagedown", "page(1)", "text down", show=False),
         Binding("escape", "leave", "back"),
         Binding("q", "quit", "quit"),
     ]
@@ -76,11 +85,12 @@ class Terminal(App[None]):
         self._no = False
         self._clash: tuple[Answer, tuple[int, ...]] | None = None
         self._listed: list[Span] = []
+        self._document_id: int | None = None  # the one last shown, for its review
+        self._stopwatch = Watch()
 
     def compose(self) -> ComposeResult:
         yield Header()
-        with VerticalScroll(id="text"):
-            yield Static(id="document")
+        yield text.Reader()
         yield Static(id="question")
         yield Static(id="message")
         yield Input(placeholder="type to find an entity, Enter takes the first", id="filter")
@@ -104,9 +114,13 @@ class Terminal(App[None]):
             if self.shown.state == "document-done":
                 message = message or "This document is done."
                 self.shown = desk.show()
+            self._document_id = self.shown.document_id or self._document_id
+            self._no = False
             self._set_mode(ASKING)
             self._tell(message)
             self._draw(desk)
+            question = self.shown.question
+            self._stopwatch = Watch(follow_up=question is not None and question.protocol is Protocol.FOLLOW_UP)
 
     def _draw(self, desk: Desk) -> None:
         seat, question = self.shown.seat, self.shown.question
@@ -116,14 +130,14 @@ class Terminal(App[None]):
                 "empty": "The project has no documents.",
             }.get(self.shown.state, "Nothing is left to ask. Thank you.")
             self.query_one("#question", Static).update(said)
-            self.query_one("#document", Static).update("")
+            self.query_one(text.Reader).clear()
             return
         document = seat.session.document
         answers, budget = len(seat.session.answers), seat.session.budget.questions
         self.sub_title = (
             f"{document.key} · {answers} of {budget or '∞'} questions · {len(desk.finished)} documents done"
         )
-        self.query_one("#document", Static).update(self._text(document, question))
+        self.query_one(text.Reader).show(self._text(document, question))
         self.query_one("#question", Static).update(self._asked(document, question))
 
     def _asked(self, document: Document, question: Question) -> str:
@@ -139,35 +153,13 @@ class Terminal(App[None]):
             return f"Mark the first appearance of {mention}:   {keys}"
         return f"Is {mention} the same entity as {words.quoted(document, question.antecedent)}?   y / n"
 
-    def _text(self, document: Document, question: Question) -> Text:
-        """The sentences around the spans in question, with what lies between folded away."""
-        spans = [question.mention, *([] if question.antecedent is None else [question.antecedent])]
+    def _text(self, document: Document, question: Question) -> text.Shown:
+        marks = [text.Mark(question.mention, "black on yellow", "⟦⟧")]
+        if question.antecedent is not None:
+            marks.append(text.Mark(question.antecedent, "white on blue", "⟨⟩"))
         if self.mode == MARKING:
-            spans.append(self.marked)
-        near = {words_sentence(document, span) for span in spans}
-        text = Text()
-        folded = 0
-        for number, sentence in enumerate(document.sentence_spans):
-            if min(abs(number - each) for each in near) > CONTEXT:
-                folded += 1
-                continue
-            if folded:
-                text.append(f" … {folded} sentences … \n", style="dim")
-                folded = 0
-            for token in range(sentence.start, sentence.end + 1):
-                self._token(text, document, question, token)
-            text.append("\n")
-        return text
-
-    def _token(self, text: Text, document: Document, question: Question, token: int) -> None:
-        styles = [(question.mention, "black on yellow", "⟦⟧"), (question.antecedent, "white on blue", "⟨⟩")]
-        if self.mode == MARKING:
-            styles.insert(0, (self.marked, "black on green", "‹›"))
-        style = next((style for span, style, _ in styles if span is not None and span.start <= token <= span.end), "")
-        opening = "".join(marks[0] for span, _, marks in styles if span is not None and span.start == token)
-        closing = "".join(marks[1] for span, _, marks in reversed(styles) if span is not None and span.end == token)
-        text.append(f"{opening}{document.tokens[token]}{closing}", style=style)
-        text.append(" ")
+            marks.insert(0, text.Mark(self.marked, "black on green", "‹›"))
+        return text.shown(document, marks, context=CONTEXT)
 
     def _tell(self, message: str) -> None:
         self.query_one("#message", Static).update(Text(message))
@@ -206,7 +198,8 @@ class Terminal(App[None]):
         with self.office.at(self.person_id) as desk:
             try:
                 name = question_id_of(question)
-                done = desk.answer(uuid.uuid4().hex, document_id, name, answer, withdrawing=withdrawing)
+                timing = self._stopwatch.timing()
+                done = desk.answer(uuid.uuid4().hex, document_id, name, answer, timing=timing, withdrawing=withdrawing)
             except ContradictionError as error:
                 self._contradicts(desk, answer, error)
                 return
@@ -252,6 +245,7 @@ class Terminal(App[None]):
             self._answer(Answer.no())
         else:
             self._no = True
+            self._stopwatch.step(follow_up=True)
             self._follow()
 
     def action_first(self) -> None:
@@ -259,15 +253,15 @@ class Terminal(App[None]):
             self._reply(Reply.FIRST, self.shown.question.mention)
 
     def action_not_a_mention(self) -> None:
-        if self.mode == ASKING:
+        if self.mode in (ASKING, FOLLOWING):
             self._answer(Answer(reply=Reply.NOT_A_MENTION))
 
     def action_unsure(self) -> None:
-        if self.mode == ASKING:
-            self._answer(Answer.unsure())
+        if self.mode in (ASKING, FOLLOWING):  # after a no, the no stays
+            self._answer(Answer(same=False if self._no else None, reply=Reply.UNSURE))
 
     def action_boundaries(self) -> None:
-        if self.mode == ASKING and self.shown.question is not None:
+        if self.mode in (ASKING, FOLLOWING) and self.shown.question is not None:
             self._mark(Reply.BOUNDARIES, self.shown.question.mention)
 
     def action_mark(self) -> None:
@@ -291,7 +285,24 @@ class Terminal(App[None]):
             self.query_one("#filter", Input).focus()
 
     def action_leave(self) -> None:
-        self._no = False
+        self._refresh(document_id=self.shown.document_id)
+
+    def action_page(self, by: int) -> None:
+        reader = self.query_one(text.Reader)
+        (reader.scroll_page_down if by > 0 else reader.scroll_page_up)(animate=False)
+
+    def action_review(self) -> None:
+        if self._document_id is not None and self.shown.state != "preparing":
+            self.push_screen(ReviewScreen(self.office, self.person_id, self._document_id), self._back)
+
+    def action_history(self) -> None:
+        self.push_screen(HistoryScreen(self.office, self.person_id), self._back)
+
+    def action_guidelines(self) -> None:
+        self.push_screen(GuidelinesScreen(self.office.project.guidelines))
+
+    def _back(self, _: None) -> None:
+        """From a screen in which the answers may have changed: another question may be open."""
         self._refresh(document_id=self.shown.document_id)
 
     # Within
@@ -315,7 +326,6 @@ class Terminal(App[None]):
 
     def _reply(self, reply: Reply, span: Span) -> None:
         same = False if self._no and reply is not Reply.BOUNDARIES else None
-        self._no = False
         self._answer(Answer(same=same, reply=reply, span=span))
 
     def on_key(self, event: Key) -> None:
@@ -343,10 +353,3 @@ class Terminal(App[None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if self.mode == FOLLOWING:
             self._reply(Reply.FIRST, self._listed[event.option_index])
-
-
-def words_sentence(document: Document, span: Span) -> int:
-    """The number of the sentence a span begins in."""
-    from bisect import bisect_right
-
-    return bisect_right(document.sentence_starts, span.start) - 1

@@ -1,0 +1,112 @@
+"""What one has answered and edited, newest first; any of it can be withdrawn."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar, NamedTuple
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Footer, Header, OptionList, Static
+from textual.widgets.option_list import Option
+
+from corefine.document import Document, Span
+from corefine.errors import AnswerError
+from corefine.project import desk as desks
+from corefine.project import words
+from corefine.project.office import Office
+from corefine.terminal.text import Mark, Reader, shown
+
+MOST = 500
+CONTEXT = 2
+
+
+class _Line(NamedTuple):
+    document_id: int
+    document: Document
+    number: int
+    said: str
+    spans: tuple[Span, ...]
+    stands: bool
+
+
+class HistoryScreen(Screen[None]):
+    """The list, and below it the text that the highlighted line is about."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d,delete", "withdraw", "withdraw"),
+        Binding("escape,h", "dismiss", "back"),
+    ]
+    CSS = """
+    HistoryScreen OptionList { height: 1fr; }
+    HistoryScreen Reader { height: 12; border-top: solid $panel; }
+    HistoryScreen #told { height: auto; padding: 0 2; color: $warning; }
+    """
+
+    def __init__(self, office: Office, person_id: int) -> None:
+        super().__init__()
+        self.office, self.person_id = office, person_id
+        self.lines: list[_Line] = []
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        yield OptionList()
+        yield Static(id="told")
+        yield Reader()
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._fill()
+        self.query_one(OptionList).focus()
+
+    def _fill(self) -> None:
+        listed = self.query_one(OptionList)
+        at = listed.highlighted or 0
+        with self.office.at(self.person_id) as desk:
+            with self.office.project.database.read() as connection:
+                rows = desks.history(connection, self.person_id, None, None, MOST)
+            sessions = {document_id: desk.past(document_id) for document_id in {row.document_id for row in rows}}
+            self.lines = []
+            for row in rows:
+                session = sessions[row.document_id]
+                entry = next(entry for entry in session.given if entry.number == row.number)
+                said, spans = words.said(entry, session.document), tuple(words.spans_in_order(entry))
+                line = _Line(row.document_id, session.document, entry.number, said, spans, entry in session.entries)
+                self.lines.append(line)
+        listed.clear_options()
+        listed.add_options([Option(_put(line)) for line in self.lines])
+        if self.lines:
+            listed.highlighted = min(at, len(self.lines) - 1)
+        else:
+            self._tell("You have not answered anything yet.")
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        line = self.lines[event.option_index]
+        signs = ("⟦⟧", "⟨⟩", "‹›")
+        styles = ("black on yellow", "white on blue", "black on green")
+        marks = [Mark(*each) for each in zip(line.spans, styles, signs, strict=False)]
+        self.query_one(Reader).show(shown(line.document, marks, context=CONTEXT))
+
+    def action_withdraw(self) -> None:
+        at = self.query_one(OptionList).highlighted
+        if at is None:
+            return
+        line = self.lines[at]
+        with self.office.at(self.person_id) as desk:
+            try:
+                desk.withdraw(uuid.uuid4().hex, line.document_id, line.number)
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+        self._fill()
+        self._tell(f"{line.number} is withdrawn; undo brings it back.")
+
+    def _tell(self, message: str) -> None:
+        self.query_one("#told", Static).update(Text(message))
+
+
+def _put(line: _Line) -> Text:
+    text = Text(f"{line.document.key} {line.number}: {line.said}", style="" if line.stands else "dim strike")
+    return text if line.stands else text.append(" (withdrawn)", style="not strike")

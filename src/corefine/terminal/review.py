@@ -1,0 +1,230 @@
+"""The entities of a document: mentions are split off, moved and removed, entities merged. Each edit is in the log."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widgets import Footer, Header, OptionList, Static
+from textual.widgets.option_list import Option
+
+from corefine.document import Cluster, Document, Span
+from corefine.errors import AnswerError, ContradictionError
+from corefine.project import edits, words
+from corefine.project.desk import Desk
+from corefine.project.office import Office
+from corefine.terminal.text import Mark, Reader, sentence_of, shown
+
+CONTEXT = 4
+
+
+class ReviewScreen(Screen[None]):
+    """Text at the left; at the right the mentions by entity, and the entities to choose from for move and merge."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", "choose"),
+        Binding("s", "split", "split off"),
+        Binding("m", "target('move')", "move to"),
+        Binding("j", "target('merge')", "merge with"),
+        Binding("x", "remove", "no mention"),
+        Binding("u", "step('undo')", "undo"),
+        Binding("r", "step('redo')", "redo"),
+        Binding("w", "withdraw", "withdraw those", show=False),
+        Binding("escape", "leave", "back"),
+    ]
+    CSS = """
+    ReviewScreen OptionList { width: 40%; height: 1fr; }
+    ReviewScreen #targets { display: none; }
+    ReviewScreen.targeting #targets { display: block; }
+    ReviewScreen.targeting #mentions { display: none; }
+    ReviewScreen #told { height: auto; padding: 0 2; color: $warning; }
+    """
+
+    def __init__(self, office: Office, person_id: int, document_id: int) -> None:
+        super().__init__()
+        self.office, self.person_id, self.document_id = office, person_id, document_id
+        self.clusters: tuple[Cluster, ...] = ()
+        self.rows: list[Span | None] = []  # what stands in each line of the list; None is an entity's heading
+        self.chosen: list[Span] = []
+        self._targets: list[Cluster] = []
+        self._wanted = ""
+        self._clash: tuple[edits.Edit, tuple[int, ...]] | None = None
+
+    @property
+    def document(self) -> Document:
+        return self.office.project.documents.get(self.document_id)
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        with Horizontal():
+            yield Reader()
+            yield OptionList(id="mentions")
+            yield OptionList(id="targets")
+        yield Static(id="told")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._fill()
+        self._tell("Space chooses mentions for split; the other keys are for the line you are on.")
+        self.query_one("#mentions").focus()
+
+    # What is shown
+
+    def _fill(self, onto: Span | None = None) -> None:
+        """List the entities as model and answers make them now."""
+        with self.office.at(self.person_id) as desk:
+            self.clusters = desk.view(self.document_id).relabelled().clusters
+        known = {span for cluster in self.clusters for span in cluster}
+        self.chosen = [span for span in self.chosen if span in known]
+        self.rows, options = [], []
+        for cluster in self.clusters:
+            self.rows += [None, *cluster]
+            heading = Text(f"{self.document.words(cluster[0])}  ×{len(cluster)}", style="bold")
+            options += [Option(heading, disabled=True), *(Option(self._line(span)) for span in cluster)]
+        listed = self.query_one("#mentions", OptionList)
+        listed.clear_options()
+        listed.add_options(options)
+        if onto in self.rows:
+            listed.highlighted = self.rows.index(onto)
+        elif self.rows:
+            listed.highlighted = 1
+
+    def _line(self, span: Span) -> Text:
+        sign = "■" if span in self.chosen else "·"
+        return Text(f"{sign} {self.document.words(span)}  [{sentence_of(self.document, span) + 1}]")
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_list.id == "targets":
+            self._draw(self._targets[event.option_index][0])
+        elif (span := self.rows[event.option_index]) is not None:
+            self._draw(span)
+
+    def _draw(self, span: Span) -> None:
+        here = next((cluster for cluster in self.clusters if span in cluster), (span,))
+        near = sentence_of(self.document, span)
+        others = [each for each in here if each != span and abs(sentence_of(self.document, each) - near) <= CONTEXT]
+        marks = [Mark(span, "black on yellow", "⟦⟧"), *(Mark(each, "white on blue", "⟨⟩") for each in others)]
+        self.query_one(Reader).show(shown(self.document, marks, context=CONTEXT))
+
+    def _tell(self, message: str) -> None:
+        self.query_one("#told", Static).update(Text(message))
+
+    @property
+    def current(self) -> Span | None:
+        """The mention of the highlighted line."""
+        at = self.query_one("#mentions", OptionList).highlighted
+        return None if at is None else self.rows[at]
+
+    # What is done
+
+    def action_choose(self) -> None:
+        span = self.current
+        if span is None or self._wanted:
+            return
+        if span in self.chosen:
+            self.chosen.remove(span)
+        else:
+            self.chosen.append(span)
+        listed = self.query_one("#mentions", OptionList)
+        listed.replace_option_prompt_at_index(self.rows.index(span), self._line(span))
+
+    def action_split(self) -> None:
+        if not self._wanted and (mentions := self.chosen or [span for span in (self.current,) if span is not None]):
+            self._edit(edits.Split(tuple(mentions)))
+
+    def action_remove(self) -> None:
+        if not self._wanted and self.current is not None:
+            self._edit(edits.Remove(self.current))
+
+    def action_target(self, wanted: str) -> None:
+        """List the entities that the mention can be moved to, or its entity merged with; the nearest first."""
+        span = self.current
+        if span is None or self._wanted:
+            return
+        others = [cluster for cluster in self.clusters if span not in cluster]
+        self._targets = sorted(others, key=lambda cluster: min(abs(each.start - span.start) for each in cluster))
+        if not self._targets:
+            self._tell("There is no other entity.")
+            return
+        listed = self.query_one("#targets", OptionList)
+        listed.clear_options()
+        listed.add_options(Option(Text(f"{self.document.words(each[0])}  ×{len(each)}")) for each in self._targets)
+        self._target(wanted)
+        listed.highlighted = 0
+        listed.focus()
+        verb = "Move {} to" if wanted == "move" else "Merge the entity of {} with"
+        self._tell(f"{verb.format(words.quoted(self.document, span))} …   Enter takes it, escape goes back")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        span, wanted = self.current, self._wanted
+        if event.option_list.id != "targets" or span is None:
+            return
+        to = self._targets[event.option_index][0]
+        self._target("")
+        self._edit(edits.Move(span, to) if wanted == "move" else edits.Merge(span, to))
+
+    def _edit(self, edit: edits.Edit, withdrawing: tuple[int, ...] = ()) -> None:
+        onto = self.current
+        self._clash = None
+        with self.office.at(self.person_id) as desk:
+            try:
+                done = desk.edit(uuid.uuid4().hex, self.document_id, edit, withdrawing=withdrawing)
+            except ContradictionError as error:
+                self._contradicts(desk, edit, error)
+                return
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+            entry = next(each for each in desk.own(self.document_id).session.given if each.number == done.number)
+        self.chosen = []
+        self._fill(onto)
+        self._tell(f"{entry.number}: {words.said(entry, self.document)}")
+
+    def _contradicts(self, desk: Desk, edit: edits.Edit, error: ContradictionError) -> None:
+        session = desk.own(self.document_id).session
+        against = [entry for entry in session.given if entry.number in error.answers]
+        if not against:
+            self._tell("This contradicts itself.")
+            return
+        said = "\n".join(f"{entry.number}: {words.said(entry, self.document)}" for entry in against)
+        self._clash = (edit, tuple(entry.number for entry in against))
+        self._tell(f"This contradicts\n{said}\nw: withdraw what stands above, escape: leave it")
+
+    def action_withdraw(self) -> None:
+        if self._clash is not None:
+            self._edit(*self._clash)
+
+    def action_step(self, what: str) -> None:
+        if self._wanted:
+            return
+        onto = self.current
+        with self.office.at(self.person_id) as desk:
+            try:
+                done = desk.undo(uuid.uuid4().hex) if what == "undo" else desk.redo(uuid.uuid4().hex)
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+        self._fill(onto)
+        where = "" if done.document_id == self.document_id else " in another document"
+        self._tell(f"{what}: {done.number}{where}")
+
+    def action_leave(self) -> None:
+        if self._wanted:
+            self._target("")
+            self._tell("")
+        elif self._clash is not None:
+            self._clash = None
+            self._tell("Nothing was changed.")
+        else:
+            self.dismiss()
+
+    def _target(self, wanted: str) -> None:
+        self._wanted = wanted
+        self.set_class(bool(wanted), "targeting")
+        if not wanted:
+            self.query_one("#mentions").focus()
