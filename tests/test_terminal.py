@@ -303,7 +303,10 @@ def test_all_of_an_entity_cannot_be_split_off(tmp_path: Path) -> None:
             await go_to(pilot, screen, span)
             await pilot.press("space")
         await pilot.press("s")
+        await pilot.press("y", "n", "f", "b")  # a question that is not seen is not answered
+        assert terminal.screen is screen
         assert entries(terminal) == 0
+        await pilot.press("s")
         assert "some, not all" in str(screen.query_one("#told").render())
 
     drive(tmp_path, script)

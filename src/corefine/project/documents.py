@@ -51,7 +51,7 @@ class Imported:
 
     @property
     def notices(self) -> list[str]:
-        return [f"{file} was skipped: {reason}" for file, reason in self.skipped] + [
+        return [f"{file} was skipped: {reason.removeprefix(f'{file}: ')}" for file, reason in self.skipped] + [
             f"{file} has changed since it was imported. The project keeps the text its answers are about; to annotate "
             "the new text, import it under another name."
             for file in self.changed

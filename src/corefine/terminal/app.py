@@ -29,6 +29,15 @@ from corefine.terminal.review import ReviewScreen
 from corefine.terminal.watch import Watch
 
 ASKING, FOLLOWING, MARKING, CLASHING = "asking", "following", "marking", "clashing"
+OWN = frozenset(
+    "yes no first not_a_mention boundaries mark unsure undo redo withdraw filter leave page "
+    "review history guidelines".split()
+)
+"""What is done at a question, and not on other screens."""
+
+WHEN = {"yes": (ASKING,), "no": (ASKING,), "filter": (FOLLOWING,), "withdraw": (CLASHING,)}
+"""What works in some modes only."""
+
 WAIT_SECONDS = 1.0
 CONTEXT = 30
 """Sentences around mention and antecedent; what lies between is folded away."""
@@ -54,16 +63,17 @@ class Terminal(App[None]):
     .following #filter, .following #entities { display: block; }
     """
     AUTO_FOCUS = None
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yes", "yes"),
         Binding("n", "no", "no"),
-        Binding("f", "first", "first appearance"),
+        Binding("f", "first", "first"),
         Binding("m", "not_a_mention", "no mention"),
         Binding("b", "boundaries", "boundaries"),
-        Binding("t", "mark", "mark tokens"),
+        Binding("t", "mark", "mark", show=False),
         Binding("s", "unsure", "unsure"),
         Binding("u", "undo", "undo"),
-        Binding("r", "redo", "redo"),
+        Binding("r", "redo", "redo", show=False),
         Binding("w", "withdraw", "withdraw those", show=False),
         Binding("slash", "filter", "find entity"),
         Binding("e", "review", "entities"),
@@ -154,11 +164,11 @@ class Terminal(App[None]):
         return f"Is {mention} the same entity as {words.quoted(document, question.antecedent)}?   y / n"
 
     def _text(self, document: Document, question: Question) -> text.Shown:
-        marks = [text.Mark(question.mention, "black on yellow", "⟦⟧")]
+        marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
         if question.antecedent is not None:
-            marks.append(text.Mark(question.antecedent, "white on blue", "⟨⟩"))
+            marks.append(text.Mark(question.antecedent, text.BLUE, "⟨⟩"))
         if self.mode == MARKING:
-            marks.insert(0, text.Mark(self.marked, "black on green", "‹›"))
+            marks.insert(0, text.Mark(self.marked, text.GREEN, "‹›"))
         return text.shown(document, marks, context=CONTEXT)
 
     def _tell(self, message: str) -> None:
@@ -166,6 +176,7 @@ class Terminal(App[None]):
 
     def _set_mode(self, mode: str) -> None:
         self.mode = mode
+        self.refresh_bindings()
         self.set_class(mode == FOLLOWING, "following")
         if mode == FOLLOWING:
             self.query_one("#filter", Input).value = ""
@@ -188,6 +199,12 @@ class Terminal(App[None]):
             if first != question.antecedent and typed.lower() in document.words(first).lower():
                 self._listed.append(first)
                 listed.add_option(Option(Text(document.words(first))))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Which keys work now, and stand at the foot: a question is answered only where it is seen."""
+        if len(self.screen_stack) > 1 and action in OWN:
+            return False
+        return self.mode in WHEN.get(action, (self.mode,))
 
     # What is done
 

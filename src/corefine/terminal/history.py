@@ -17,7 +17,7 @@ from corefine.errors import AnswerError
 from corefine.project import desk as desks
 from corefine.project import words
 from corefine.project.office import Office
-from corefine.terminal.text import Mark, Reader, shown
+from corefine.terminal.text import BLUE, GREEN, YELLOW, Mark, Reader, shown
 
 MOST = 500
 CONTEXT = 2
@@ -85,7 +85,7 @@ class HistoryScreen(Screen[None]):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         line = self.lines[event.option_index]
         signs = ("⟦⟧", "⟨⟩", "‹›")
-        styles = ("black on yellow", "white on blue", "black on green")
+        styles = (YELLOW, BLUE, GREEN)
         marks = [Mark(*each) for each in zip(line.spans, styles, signs, strict=False)]
         self.query_one(Reader).show(shown(line.document, marks, context=CONTEXT))
 

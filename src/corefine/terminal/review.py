@@ -18,7 +18,7 @@ from corefine.errors import AnswerError, ContradictionError
 from corefine.project import edits, words
 from corefine.project.desk import Desk
 from corefine.project.office import Office
-from corefine.terminal.text import Mark, Reader, sentence_of, shown
+from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, sentence_of, shown
 
 CONTEXT = 4
 
@@ -108,7 +108,7 @@ class ReviewScreen(Screen[None]):
         here = next((cluster for cluster in self.clusters if span in cluster), (span,))
         near = sentence_of(self.document, span)
         others = [each for each in here if each != span and abs(sentence_of(self.document, each) - near) <= CONTEXT]
-        marks = [Mark(span, "black on yellow", "⟦⟧"), *(Mark(each, "white on blue", "⟨⟩") for each in others)]
+        marks = [Mark(span, YELLOW, "⟦⟧"), *(Mark(each, BLUE, "⟨⟩") for each in others)]
         self.query_one(Reader).show(shown(self.document, marks, context=CONTEXT))
 
     def _tell(self, message: str) -> None:

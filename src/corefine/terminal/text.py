@@ -13,6 +13,8 @@ from textual.widgets import Static
 
 from corefine.document import Document, Span
 
+YELLOW, BLUE, GREEN = "#000000 on #facc15", "#ffffff on #1d4ed8", "#000000 on #4ade80"
+
 
 class Mark(NamedTuple):
     """How a span is shown: its style, and the signs before and after it."""
