@@ -79,8 +79,11 @@ class Session:
             self._open = self._inquiry.choose(len(self._given) + 1, progress)
         return self._open
 
-    def use(self, prediction: Prediction) -> None:
-        """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew."""
+    def use(self, prediction: Prediction, *, keep_open: bool = False) -> None:
+        """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew.
+
+        With `keep_open` a question that is open stays so, and the one after it is the new prediction's.
+        """
         for span in prediction.spans:
             self._check_inside(span)
         self._inquiry = Inquiry(
@@ -91,7 +94,8 @@ class Session:
             selector=self.selector,
             closing=self.closing,
         )
-        self._open = None
+        if not keep_open:
+            self._open = None
 
     @property
     def revision(self) -> Revision:

@@ -89,6 +89,25 @@ def test_a_new_model_swaps_in_between_questions_and_answers_stay(browser: Browse
     assert after["progress"]["questions"] == 2
 
 
+def test_a_new_model_is_taken_up_while_a_person_thinks(browser: Browser, project: Project) -> None:
+    state = browser.get("next")
+    browser.answer(state["question"], {"same": True})
+    shown = browser.get("next")["question"]
+    fill_again(project)
+    office = browser.client.app.state.context.office  # type: ignore[attr-defined]
+    office._looked_at = -10.0
+    browser.get(f"documents/{state['document']}/entities")  # as the page does after each question
+    [seat] = office._seats.values()
+    assert (seat.version, seat.ahead) == (1, 2)
+    again = browser.get("next")
+    assert again["question"]["id"] == shown["id"]
+    assert again["model"]["version"] == 1  # which asks it
+    after = browser.answer(again["question"], {"reply": "unsure"})["next"]
+    assert after["model"]["version"] == 2
+    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    assert browser.get("next")["question"] == after["question"]  # as if it had been taken up at the answer
+
+
 def test_the_open_question_is_the_same_after_a_restart(browser: Browser, project: Project) -> None:
     browser.annotate(golds(project), most=4)
     before = browser.get("next")["question"]

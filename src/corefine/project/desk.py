@@ -106,6 +106,16 @@ class Desk:
         seat.lease_until = now + 2 * half
         return seat
 
+    def look_ahead(self, document_id: int) -> None:
+        """Take up a newer model while the person thinks, so that the next answer does not wait for it."""
+        seat = self.office.kept(self.person_id, document_id)
+        if seat is None or seat.done or seat.session.next_question() is None:
+            return
+        version, prediction = self.office.newer(seat)
+        if prediction is not None and version != seat.ahead:
+            seat.session.use(prediction, keep_open=True)
+            seat.ahead = version
+
     def own(self, document_id: int) -> Seat:
         """The person's session about a document they have worked on, whoever has it now."""
         seat = self.office.kept(self.person_id, document_id)
@@ -287,8 +297,9 @@ class Desk:
             seat.done = False
             self.finished.discard(seat.document_id)
         if prediction is not None:
-            seat.session.use(prediction)
-            seat.version = version
+            if seat.ahead != version:
+                seat.session.use(prediction)
+            seat.version, seat.ahead = version, None
         self._note(client_id, seat.document_id, event["event"], event.get("seconds", 0.0))
         return Done(seat.document_id, told, event.get("number") if event["event"] in ("answer", "edit") else None)
 

@@ -19,7 +19,8 @@ from corefine.session import Session
 class Seat:
     """One person's live session about one document.
 
-    version        of the model behind it
+    version        of the model that asks the open question
+    ahead          of a newer model that is behind the session already and will ask the next one; None: there is none
     place          how many events its log has on disk
     done           whether it was left, or has nothing more to ask
     lease_until    when somebody else may take the document
@@ -31,6 +32,7 @@ class Seat:
     place: int
     done: bool
     lease_until: float
+    ahead: int | None = None
 
 
 def rebuild(

@@ -157,6 +157,7 @@ def entities(document_id: int, person: Somebody, here: InContext) -> Response:
     """The entities as model and one's own answers make them."""
     asked_about(here, document_id)
     with here.office.at(person.id) as desk:
+        desk.look_ahead(document_id)  # the page asks for these while the person reads the question
         return _unchecked(views.entities(document_id, desk.view(document_id)))
 
 
