@@ -75,6 +75,8 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         assert not training.is_due(project)
         assert (project.models / "v3").is_dir()
         office._looked_at = -10.0
+        with office.at(person) as desk:
+            desk.look_ahead(1)
         _answer(office, person)
         with office.at(person) as desk:
             seat = desk.own(1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, func, select
 
 from corefine.errors import ModelError, NotOpenError, UnknownAnswerError
+from corefine.prediction import Prediction
 from corefine.project import assignment, edits, log, schema
 from corefine.project.assignment import Board
 from corefine.project.log import Logged, Timing
@@ -260,11 +261,21 @@ class Desk:
             row = log.find(connection, self.person_id, client_id)
         return None if row is None else Done(row.document_id, row.outcome, row.number, repeated=True)
 
+    def _newer(self, seat: Seat) -> tuple[int, Prediction | None]:
+        """The version that asks next, and its prediction if that is still to be taken up.
+
+        One that came while the question was open waits for `look_ahead`, since taking it up takes a while; if nobody
+        calls that, the next answer does it.
+        """
+        if seat.ahead is not None:
+            return seat.ahead, None
+        return self.office.newer(seat) if seat.waited else (seat.version, None)
+
     def _commit(self, client_id: str, seat: Seat, outcome: Outcome | None = None, timing: Timing | None = None) -> Done:
         """Put the session's last event on disk. If that fails, memory is ahead of the log, and is forgotten."""
         event = seat.session.log["events"][-1]
         told = None if outcome is None else outcome_to_json(outcome)
-        version, prediction = self.office.newer(seat)
+        version, prediction = self._newer(seat)
         now = time.time()
         lease = now + self.office.settings.lease_minutes * 60.0
         reopens = event["event"] in ("undo", "redo", "withdraw") and seat.done
@@ -296,10 +307,10 @@ class Desk:
         if reopens:
             seat.done = False
             self.finished.discard(seat.document_id)
+        seat.waited = seat.ahead is None and prediction is None and self.office.newest(seat.document_id) != seat.version
         if prediction is not None:
-            if seat.ahead != version:
-                seat.session.use(prediction)
-            seat.version, seat.ahead = version, None
+            seat.session.use(prediction)
+        seat.version, seat.ahead = version, None
         self._note(client_id, seat.document_id, event["event"], event.get("seconds", 0.0))
         return Done(seat.document_id, told, event.get("number") if event["event"] in ("answer", "edit") else None)
 

@@ -21,6 +21,7 @@ class Seat:
 
     version        of the model that asks the open question
     ahead          of a newer model that is behind the session already and will ask the next one; None: there is none
+    waited         whether a newer model was there at the last answer, and not taken up
     place          how many events its log has on disk
     done           whether it was left, or has nothing more to ask
     lease_until    when somebody else may take the document
@@ -33,6 +34,7 @@ class Seat:
     done: bool
     lease_until: float
     ahead: int | None = None
+    waited: bool = False
 
 
 def rebuild(
