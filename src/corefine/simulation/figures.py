@@ -159,21 +159,25 @@ def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
         if point.kind != "none":
             curves.setdefault(point.kind, []).append(point)
     order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
-    return {kind: sorted([*zero, *curves[kind]], key=lambda point: point.mean("minutes")) for kind in order}
+    return {kind: sorted([*zero, *curves[kind]], key=lambda point: point.mean("hours")) for kind in order}
 
 
 def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = False) -> Figure | None:
-    """A measure against minutes a document, total hours on the axis above."""
+    """A measure against minutes a document, total hours on the axis above.
+
+    Where few documents are labelled fully, their time is that of them all: minutes are hours over all documents.
+    """
     of_kind = main_points(records)
     if not of_kind:
         return None
+    documents = max(1, *(record.annotated for record in records))
     figure, axes = _axes()
     for kind, found in of_kind.items():
         kept = [point for point in found if not (zero and point.kind == "none")]
         _line(
             axes,
             kind,
-            [point.mean("minutes") for point in kept],
+            [point.mean("hours") * 60 / documents for point in kept],
             [point.mean(measure) for point in kept],
             [point.spread(measure) for point in kept],
         )
@@ -181,8 +185,7 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
     axes.set_ylabel(label)
     if zero:
         axes.axhline(0.0, color="black", linewidth=0.8)
-    documents = max(record.annotated for record in records)
-    above = axes.secondary_xaxis("top", functions=(_times(documents / 60), _times(60 / max(1, documents))))
+    above = axes.secondary_xaxis("top", functions=(_times(documents / 60), _times(60 / documents)))
     above.set_xlabel("total hours")
     axes.legend(frameon=False)
     return figure
