@@ -79,6 +79,14 @@ def test_text_and_characters_of_fastcoref() -> None:
     assert fault.what.startswith("clusters_strings are not")
 
 
+def test_a_language_that_does_not_exist_spoils_its_document_alone() -> None:
+    lines = [json.dumps({"text": "Ann slept.", "lang": lang}) for lang in ("n", "en")]
+    documents, (fault,) = with_faults("\n".join(lines), "jsonl")
+    assert [document.name for document in documents] == ["stdin-2"]
+    assert fault.what.startswith("no rules for the language 'n'")
+    assert fault.line == 1
+
+
 def test_discontinuous_mentions_stand_as_their_hull_where_they_can() -> None:
     split, other = SplitSpan([(0, 0), (2, 2)]), SplitSpan([(0, 1), (4, 4)])
     document = Document.from_sentences("d", [list("abcde")], [[split, (4, 4)], [other, (0, 2)]])

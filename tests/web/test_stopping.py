@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,11 @@ import pytest
 @pytest.mark.parametrize(("sign", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_stopping_in_good_order(tmp_path: Path, sign: signal.Signals, code: int) -> None:
     command = [sys.executable, "-m", "corefine", "annotate", "--project", str(tmp_path), "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    # what a shell starts in the background ignores SIGINT, and so do all that come from it
+    usual = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=usual
+    ) as server:
         assert server.stdout is not None
         assert "http://127.0.0.1:" in server.stdout.readline()
         end = time.monotonic() + 60

@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from corefine.document import Document, Span, SplitSpan, span_of
-from corefine.errors import DocumentError
+from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
 from corefine.formats.source import Line, Source
 from corefine.formats.tokens import Tokens, tokenise
@@ -153,7 +153,12 @@ def _from_text(
     strings = record.get("clusters_strings")
     if strings is not None and strings != [[text[start:end] for start, end in c] for c in pairs]:
         source.fault("clusters_strings are not what clusters point to, and were ignored", line=line, fatal=False)
-    words = tokenise(text, language or source.language, cuts=chain.from_iterable(chain.from_iterable(pairs)))
+    try:
+        words = tokenise(text, language or source.language, cuts=chain.from_iterable(chain.from_iterable(pairs)))
+    except InputError as error:
+        if language is None:  # the caller named it, not the file
+            raise
+        raise _WrongError(str(error)) from error
     clusters: list[list[Span]] = []
     for cluster in pairs:
         spans = [words.span([pair]) for pair in cluster]

@@ -110,7 +110,11 @@ function uploader(app, added) {
     }
   }
 
-  input.addEventListener("change", () => send([...input.files]).then(() => (input.value = "")));
+  input.addEventListener("change", () => {
+    const files = [...input.files];
+    input.value = ""; // at once, so that the same file can be chosen again
+    send(files);
+  });
   area.addEventListener("dragover", (event) => (event.preventDefault(), area.classList.add("over")));
   area.addEventListener("dragleave", () => area.classList.remove("over"));
   area.addEventListener("drop", (event) => {
