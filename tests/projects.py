@@ -22,6 +22,7 @@ from corefine.project import Project, documents, versions
 from corefine.project.settings import Settings
 from corefine.questions import Protocol, Question, span_from_json
 from corefine.web.app import create_app
+from corefine.web.context import Context
 
 POSTGRES = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
 
@@ -101,6 +102,12 @@ class Browser:
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
         client.headers["X-Corefine"] = "1"
+
+    @property
+    def context(self) -> Context:
+        """What the server keeps in memory; only of a client that is in the same process."""
+        found: Context = self.client.app.state.context  # type: ignore[attr-defined]  # a TestClient knows its app
+        return found
 
     def get(self, path: str, status: int = 200) -> Any:
         response = self.client.get(f"/api/{path}")

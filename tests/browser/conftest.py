@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.driving import ARGUMENTS, Driver, Server, watch
+from browser.driving import Driver, Server, watch
 from browser.texts import every_document
 from corefine import formats
+from corefine.bench.browser import ARGUMENTS
 from corefine.document import Document
 
 if TYPE_CHECKING:

@@ -15,15 +15,6 @@ from corefine.document import Document, Span
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SERVING = Path(__file__).with_name("serving.py")
 
 _VIOLATIONS = """

@@ -27,8 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PIL import Image
 
-from browser.driving import ARGUMENTS, Driver, Server, first_mention
+from browser.driving import Driver, Server, first_mention
 from corefine import stories
+from corefine.bench.browser import ARGUMENTS
 from corefine.document import Document, Span
 
 if TYPE_CHECKING:

@@ -53,11 +53,11 @@ def test_a_retry_is_never_doubled(browser: Browser) -> None:
 
 def test_undo_and_redo_go_through_documents_restarts_and_retraining(browser: Browser, project: Project) -> None:
     change(project, budget_questions=3, budget_per_1000_tokens=None)
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     browser.annotate(golds(project), most=5)
     assert browser.get("next")["document"] == 2
     fill_again(project)
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     seen = [browser.post("undo", {"client_id": new_id()})["document"] for _ in range(5)]
     assert seen == [2, 2, 1, 1, 1]
     nothing = browser.post("undo", {"client_id": new_id()}, status=409)
@@ -80,7 +80,7 @@ def test_a_new_model_swaps_in_between_questions_and_answers_stay(browser: Browse
     browser.answer(state["question"], {"same": True})
     shown = browser.get("next")
     fill_again(project)
-    browser.client.app.state.context.office._looked_at = -10.0  # type: ignore[attr-defined]
+    browser.context.office._looked_at = -10.0
     again = browser.get("next")
     assert again["question"] == shown["question"]  # not while one is open
     assert (again["model"]["version"], again["model"]["latest"]) == (1, 2)
@@ -96,7 +96,7 @@ def test_a_new_model_is_taken_up_while_a_person_thinks(browser: Browser, project
     browser.answer(state["question"], {"same": True})
     shown = browser.get("next")["question"]
     fill_again(project)
-    office = browser.client.app.state.context.office  # type: ignore[attr-defined]
+    office = browser.context.office
     office._looked_at = -10.0
     browser.get(f"documents/{state['document']}/entities")  # as the page does after each question
     [seat] = office._seats.values()
@@ -106,7 +106,7 @@ def test_a_new_model_is_taken_up_while_a_person_thinks(browser: Browser, project
     assert again["model"]["version"] == 1  # which asks it
     after = browser.answer(again["question"], {"reply": "unsure"})["next"]
     assert after["model"]["version"] == 2
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     assert browser.get("next")["question"] == after["question"]  # as if it had been taken up at the answer
 
 
@@ -114,7 +114,7 @@ def test_the_open_question_is_the_same_after_a_restart(browser: Browser, project
     browser.annotate(golds(project), most=4)
     before = browser.get("next")["question"]
     fill_again(project)
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     assert browser.get("next")["question"] == before
 
 

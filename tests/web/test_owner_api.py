@@ -23,7 +23,7 @@ from projects import Browser, another, change, gold_answer, golds, new_id
 def pair(browser: Browser, project: Project) -> tuple[Browser, Browser]:
     """The owner and Ada, who share every document."""
     change(project, overlap=1.0, budget_questions=6)
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     ada = another(browser)
     ada.join(browser.post("people", {"name": "Ada"})["link"])
     return browser, ada
@@ -96,7 +96,7 @@ def test_nobody_answers_what_another_is_answering(browser: Browser, project: Pro
     assert people[1].get("next")["state"] == "all-done"
     with project.database.write() as connection:  # a clock that was set back: leases from the future do not hold
         connection.execute(update(schema.seats).values(lease_until=9e12, done=False))
-    browser.client.app.state.context.office = Office(project)  # type: ignore[attr-defined]
+    browser.context.office = Office(project)
     assert late.get("next?document=3")["state"] == "question"
 
 
@@ -232,7 +232,7 @@ def test_a_worker_reads_what_is_uploaded(browser: Browser, project: Project) -> 
     number = response.json()["added"][0]
     assert browser.get(f"next?document={number}")["state"] == "preparing"
     worker.settle()
-    browser.client.app.state.context.office._looked_at = -10.0  # type: ignore[attr-defined]
+    browser.context.office._looked_at = -10.0
     assert browser.get(f"next?document={number}")["state"] == "question"
 
 
