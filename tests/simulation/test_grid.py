@@ -41,7 +41,22 @@ def test_a_grid_of_two_budgets_for_another_corpus() -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{"groups": ["main", "other"]}, {"seeds": 0}, {"budgets": (0,)}])
+def test_other_groups_can_have_more_seeds_than_one() -> None:
+    names = {cell.name for cell in grid(SimulationConfig(), budgets=BUDGETS, seeds=1, other_seeds=2)}
+    assert {"unclustered-q80-s0", "unclustered-q80-s1", "answered-q80-s1", "committee-q160-s1"} <= names
+    assert "discrete-q80-s0" in names
+    assert "discrete-q80-s1" not in names
+    assert not [name for name in names if name.endswith("-s2")]
+
+
+def test_the_rules_have_no_committee() -> None:
+    kinds = [{cell.kind for cell in grid(base, budgets=(30,))} for base in (rules(), SimulationConfig())]
+    assert kinds[1] - kinds[0] == {"committee", "consensus"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": ["main", "other"]}, {"seeds": 0}, {"other_seeds": 0}, {"budgets": (0,)}]
+)
 def test_grids_that_cannot_be(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         grid(SimulationConfig(), **options)

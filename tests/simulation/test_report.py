@@ -12,8 +12,10 @@ import pytest
 from corefine.cost import CostModel
 from corefine.errors import MissingExtraError
 from corefine.simulation import figures, tables
+from corefine.simulation.claims import claims
 from corefine.simulation.report import write_report
 from corefine.simulation.summary import Record
+from corefine.simulation.table import Table
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +86,53 @@ def test_means_and_spreads_are_over_seeds(records: list[Record]) -> None:
 
 
 def test_claims_are_judged_by_the_rows(records: list[Record]) -> None:
-    judged = {row[0]: row[1:] for row in tables.claims("stories", records).rows}
+    judged = {row[0]: row[1:] for row in claims("stories", records).rows}
     assert judged["delta F1 on annotated documents more than twice that of pairwise"][0] == "holds"
     # the rules never learn, so no selector can beat pairwise
     assert judged["every discrete selector but random beats pairwise"][0] == "does not hold"
     assert "+0.00" in judged["every discrete selector but random beats pairwise"][1]
+
+
+def scored(record: Record, seed: int, test: float, dev: float) -> Record:
+    """The same run with another seed and other scores."""
+    last = {**record.last, "scores": {"test": {"conll_f1": test}, "dev": {"conll_f1": dev}}}
+    config = {**record.config, "simulation": {**record.settings, "seed": seed}}
+    return replace(record, config=config, rounds=[*record.rounds[:-1], last])
+
+
+def test_seeds_that_disagree_decide_nothing(records: list[Record]) -> None:
+    of = {record.kind: record for record in records if record.budget == 90 and record.seed == 0}
+    runs = [
+        *(scored(of["discrete"], seed, 50, 52) for seed in (0, 1, 2)),
+        *(scored(of["unclustered"], seed, 49 - seed, 50) for seed in (0, 1)),
+        *(scored(of["per-document"], seed, 49 + 2 * seed, 52) for seed in (0, 1)),
+    ]
+    judged = {row[0]: row[1:] for row in claims("stories", runs).rows}
+    assert judged["clustered probabilities help"] == ("holds", "+1.75 (+1.50 to +2.00, 2 seeds) at 90")
+    assert judged["incremental closure helps"] == ("undecided", "+0.00 (-0.50 to +0.50, 2 seeds) at 90")
+
+
+def test_what_is_compared_is_compared_seed_by_seed(records: list[Record]) -> None:
+    def row(table: Table, kind: str) -> dict[str, str]:
+        return dict(zip(table.head, next(row for row in table.rows if row[0] == kind), strict=True))
+
+    def varied(record: Record) -> Record:
+        mentions = {"mention_f1": 0.0, "pronoun_f1": 0.0}
+        change = {"discrete": 0.0, "answered": 2.0, "unclustered": -1.5}[record.kind]
+        shown = scored(record, record.seed, 50 + 10 * record.seed + change, 40 + change)
+        for scores in shown.last["scores"].values():
+            scores.update(mentions)
+        return shown
+
+    chosen = [r for r in records if r.budget == 90 and r.kind in ("discrete", "answered", "unclustered")]
+    assert {r.kind: r.seed for r in chosen if r.kind != "discrete"} == {"answered": 0, "unclustered": 0}
+    both = [varied(r) for r in chosen]  # seed 1 of discrete is ten points better, and has nobody beside it
+    taught = tables.against_discrete("stories", both, "labels", "Taught")
+    assert row(taught, "answered")["against discrete"] == "+2.00, +2.00"
+    assert row(taught, "discrete")["seeds"] == "2"
+    removed = tables.ablation("stories", both)
+    assert row(removed, "unclustered")["against discrete"] == "-1.50, -1.50"
+    assert row(removed, "discrete")["seeds"] == "1"
 
 
 def test_the_arithmetic_of_full_labels_is_the_papers() -> None:

@@ -23,6 +23,7 @@ def reproduce(
         str, typer.Option(help="Questions for each 1,000 tokens, with commas between.")
     ] = "0,20,40,80,160",
     seeds: Annotated[int, typer.Option(help="Seeds of the main comparison.")] = 3,
+    other_seeds: Annotated[int, typer.Option(help="Seeds of everything else: ablation, labels and so on.")] = 1,
     groups: Annotated[
         str, typer.Option(help="Of main, selectors, ablation, labels, extensions; with commas between.")
     ] = "main,selectors,ablation,labels,extensions",
@@ -41,7 +42,7 @@ def reproduce(
 
     settings = (load_settings(config) if config is not None else {}) | {"corpus": corpus}
     base = SimulationConfig.from_dict(settings)
-    cells = grid(base, budgets=_numbers(budgets), seeds=seeds, groups=groups.split(","))
+    cells = grid(base, budgets=_numbers(budgets), seeds=seeds, other_seeds=other_seeds, groups=groups.split(","))
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:
         raise typer.BadParameter(f"no cell's name fits {only!r}; see --dry-run", param_hint="--only")

@@ -43,7 +43,10 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
     "error-20": {"error_rate": 0.2},
     "read-4": {"read_at_most": 4},
     "joint-entropy": {"selector": "joint-entropy"},
+    "consensus": {"committee": 3},  # the entropy of the committee's mean, which does not tie as its votes do
 }
+COMMITTEES = ("committee", "consensus")
+"""Kinds that train several models; the rules, which do not learn, have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +68,20 @@ def grid(
     *,
     budgets: Sequence[float] = BUDGETS,
     seeds: int = 3,
+    other_seeds: int = 1,
     groups: Iterable[str] = GROUPS,
 ) -> list[Cell]:
     """All cells, the most telling first, so that a grid that is stopped early has said the most.
 
     Selectors are compared at a small and the largest budget, ablation and labels at one in the middle, extensions
-    at the small one; the main comparison at all budgets and with all seeds.
+    at the small one, with `other_seeds`; the main comparison at all budgets and with all `seeds`.
     """
     wanted = list(groups)
     for group in wanted:
         if group not in GROUPS:
             raise ConfigError(f"there is no group {group!r}; choose of {', '.join(GROUPS)}")
-    if seeds < 1:
-        raise ConfigError(f"a grid has at least one seed, not {seeds}")
+    if seeds < 1 or other_seeds < 1:
+        raise ConfigError(f"a grid has at least one seed, not {min(seeds, other_seeds)}")
     asked = sorted({float(budget) for budget in budgets if budget > 0})
     if not asked:
         raise ConfigError("a grid needs at least one budget above 0")
@@ -86,38 +90,28 @@ def grid(
         small = asked[0]
     order = list(dict.fromkeys([small, large, middle, *asked]))
     cells: dict[str, Cell] = {}
-    for cell in _ordered(base, wanted, order, small, middle, large, seeds, zero=any(not each for each in budgets)):
-        cells.setdefault(cell.name, cell)
+    others: dict[str, tuple[dict[str, dict[str, Any]], list[float]]] = {
+        "labels": (LABELS, [middle]),
+        "ablation": (ABLATION, [middle]),
+        "selectors": (SELECTORS, [small, large]),
+        "extensions": (EXTENSIONS, [small]),
+    }
+    for seed in range(max(seeds, other_seeds)):
+        if "main" in wanted and seed < seeds:
+            for cell in _main(base, order, seed, zero=any(not each for each in budgets)):
+                cells.setdefault(cell.name, cell)
+        for group, (kinds, at) in others.items():
+            if group in wanted and seed < other_seeds:
+                for cell in _cells(base, group, kinds, at, seed):
+                    cells.setdefault(cell.name, cell)
     return list(cells.values())
 
 
-def _ordered(
-    base: SimulationConfig,
-    groups: list[str],
-    order: list[float],
-    small: float,
-    middle: float,
-    large: float,
-    seeds: int,
-    *,
-    zero: bool,
-) -> Iterator[Cell]:
-    for seed in range(seeds):
-        if "main" in groups:
-            for budget in order:
-                yield from _cells(base, "main", MAIN, [budget], seed)
-                if zero and budget == order[0]:
-                    yield _cell(base, "main", "none", {}, 0.0, seed)
-        if seed:
-            continue
-        if "labels" in groups:
-            yield from _cells(base, "labels", LABELS, [middle], seed)
-        if "ablation" in groups:
-            yield from _cells(base, "ablation", ABLATION, [middle], seed)
-        if "selectors" in groups:
-            yield from _cells(base, "selectors", SELECTORS, [small, large], seed)
-        if "extensions" in groups:
-            yield from _cells(base, "extensions", EXTENSIONS, [small], seed)
+def _main(base: SimulationConfig, budgets: Sequence[float], seed: int, *, zero: bool) -> Iterator[Cell]:
+    for budget in budgets:
+        yield from _cells(base, "main", MAIN, [budget], seed)
+        if zero and budget == budgets[0]:
+            yield _cell(base, "main", "none", {}, 0.0, seed)
 
 
 def _cells(
@@ -125,11 +119,10 @@ def _cells(
 ) -> Iterator[Cell]:
     for budget in dict.fromkeys(budgets):
         for kind, changes in kinds.items():
-            yield _cell(base, group, kind, changes, budget, seed)
+            if base.learner != "rules" or kind not in COMMITTEES:
+                yield _cell(base, group, kind, changes, budget, seed)
 
 
 def _cell(base: SimulationConfig, group: str, kind: str, changes: dict[str, Any], budget: float, seed: int) -> Cell:
-    if base.learner == "rules" and kind == "committee":
-        changes = {}  # the rules have no committee: the cell stands for its place in the grid
     config = base.but(questions=budget, seconds=None, seed=seed, **changes)
     return Cell(f"{kind}-q{budget:g}-s{seed}", kind, group, config)

@@ -11,7 +11,7 @@ from corefine import __version__
 from corefine.simulation import tables
 from corefine.simulation.figures import Drawn, draw_all
 from corefine.simulation.summary import Record
-from corefine.simulation.tables import Table
+from corefine.simulation.table import Table
 from corefine.writing import write_atomically
 
 PAGE = "report.html"

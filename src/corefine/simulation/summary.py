@@ -141,6 +141,11 @@ def _load(path: Path) -> list[Record]:
     return found
 
 
+def by_seed(records: Iterable[Record], kind: str, budget: float) -> dict[int, Record]:
+    """The runs of one kind and budget."""
+    return {record.seed: record for record in records if record.kind == kind and record.budget == budget}
+
+
 def _read(path: Path) -> Record:
     try:
         return Record(**json.loads(path.read_bytes()))

@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import inf, isnan, nan
 from statistics import fmean
 
 from corefine.cost import CostModel, most_pairwise_questions
 from corefine.simulation import paper
-from corefine.simulation.summary import Point, Record, points
+from corefine.simulation.cells import ABLATION
+from corefine.simulation.claims import claims
+from corefine.simulation.summary import Point, Record, by_seed, points
+from corefine.simulation.table import Table
 
 CLOSURE_SIZES = (100, 200, 400, 800, 1_600)
 SCRATCH_TIMED = 2
 """Links that are timed from scratch at each size; each takes a second or more at 1,600."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    title: str
-    note: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def markdown(self) -> str:
-        lines = [f"### {self.title}", "", self.note, ""] if self.note else [f"### {self.title}", ""]
-        lines.append("| " + " | ".join(self.head) + " |")
-        lines.append("|" + "|".join(["---"] + ["---:"] * (len(self.head) - 1)) + "|")
-        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        return "\n".join(lines) + "\n"
-
-    def html(self) -> str:
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.head)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self.rows)
-        note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
-        return (
-            f"<h2>{html.escape(self.title)}</h2>{note}"
-            f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        )
 
 
 def all_tables(records: Sequence[Record], closure: dict[str, list[tuple[int, float]]] | None) -> list[Table]:
@@ -137,122 +113,76 @@ def gaps(corpus: str, records: Sequence[Record]) -> Table:
     )
 
 
-def claims(corpus: str, records: Sequence[Record]) -> Table:
-    """The paper's claims, and whether they hold in these runs. Scores are means of test and development F1."""
-    means: dict[tuple[str, float], list[Record]] = {}
-    for record in records:
-        means.setdefault((record.kind, record.budget), []).append(record)
-
-    def gain(kind: str, other: str, budget: float) -> float:
-        """How much better one is, over the seeds that both were run with."""
-        one, two = ({r.seed: (r.score() + r.score(split="dev")) / 2 for r in means[k, budget]} for k in (kind, other))
-        both = one.keys() & two.keys()
-        return fmean(one[seed] - two[seed] for seed in both) if both else nan
-
-    budgets = sorted(budget for kind, budget in means if kind == "pairwise")
-    chosen = [(kind, b) for b in budgets for kind in ("discrete", "committee", "lcc-mcu") if (kind, b) in means]
-    rows = []
-    gaps_to = {(kind, budget): gain(kind, "pairwise", budget) for kind, budget in chosen}
-    if gap := {key: gained for key, gained in gaps_to.items() if not isnan(gained)}:
-        worst, best = min(gap, key=lambda key: gap[key]), max(gap, key=lambda key: gap[key])
-        rows.append((CLAIMS[0], _verdict(gap[worst] > 0), f"smallest: {worst[0]} at {worst[1]:g}, {gap[worst]:+.2f}"))
-        rows.append((CLAIMS[1], _verdict(gap[best] >= 3), f"widest: {best[0]} at {best[1]:g}, {gap[best]:+.2f}"))
-        ratios = {
-            b: _ratio(*(fmean(r.delta_f1 for r in means[kind, b]) for kind in ("discrete", "pairwise")))
-            for b in budgets
-            if ("discrete", b) in means and b > 0
-        }
-        if ratios:
-            shown = ", ".join(f"{_times(ratio)} at {b:g}" for b, ratio in ratios.items())
-            rows.append((CLAIMS[2], _verdict(min(ratios.values()) > 2), shown))
-    for kind, claim in (("unclustered", CLAIMS[3]), ("per-document", CLAIMS[4])):
-        for budget in sorted(b for k, b in means if k == kind and ("discrete", b) in means):
-            gained, seeds = gain("discrete", kind, budget), len(means[kind, budget])
-            shown = f"{gained:+.2f} at {budget:g}, {seeds} seed{'s' if seeds > 1 else ''}"
-            rows.append((claim, _verdict(gained > 0), shown))
-    return Table(
-        f"{corpus}: the paper's claims",
-        "Mean of test and development F1, over seeds. One seed alone moves by about a point; read differences so.",
-        ("claim", "here", "by how much"),
-        tuple(rows),
-    )
-
-
-CLAIMS = (
-    "every discrete selector but random beats pairwise",
-    "about 4 F1 between discrete and pairwise where they are widest apart",
-    "delta F1 on annotated documents more than twice that of pairwise",
-    "clustered probabilities help",
-    "incremental closure helps",
-)
-
-
-def _ratio(one: float, other: float) -> float:
-    """How many times as much; infinity where the other is no gain at all."""
-    return one / other if other > 0 else inf
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f} times" if ratio < inf else "pairwise gains nothing"
-
-
-def _verdict(holds: bool) -> str:
-    return "holds" if holds else "does not hold"
-
-
 def ablation(corpus: str, records: Sequence[Record]) -> Table:
     chosen = [record for record in records if record.group == "ablation"]
     if not chosen:
         return Table(f"{corpus}: ablation", "", ("",), ())
-    budget = chosen[0].budget
-    same = [record for record in records if record.budget == budget and record.seed == chosen[0].seed]
-    kinds = ["discrete", *dict.fromkeys(record.kind for record in chosen), "pairwise", "random"]
-    of_kind = {record.kind: record for record in same}
+    budget, seeds = chosen[0].budget, {record.seed for record in chosen}
+    same = [record for record in records if record.budget == budget and record.seed in seeds]
+    compared = {point.kind: point for point in points(same)}
+    usual = by_seed(same, "discrete", budget)
     return Table(
         f"{corpus}: ablation at {budget:g} questions per 1,000 tokens",
-        "One seed. The paper's column: CoNLL-2012 development set, about 315 hours.",
-        ("", "hours", "F1 test", "F1 dev", "delta F1", "paper's F1"),
+        f"{AGAINST} The paper's column: CoNLL-2012 development set, about 315 hours.",
+        ("", "seeds", "hours", "F1 test", "F1 dev", "against discrete", "delta F1", "paper's F1"),
         tuple(
             (
                 kind,
-                f"{of_kind[kind].hours:.1f}",
-                f"{of_kind[kind].score():.2f}",
-                f"{of_kind[kind].score(split='dev'):.2f}",
-                f"{of_kind[kind].delta_f1:.1f}",
+                str(compared[kind].seeds),
+                f"{compared[kind].mean('hours'):.1f}",
+                *(_with_spread(compared[kind], measure) for measure in ("conll_f1", "dev_f1")),
+                "-" if kind == "discrete" else _against(by_seed(same, kind, budget), usual),
+                _with_spread(compared[kind], "delta_f1", 1),
                 f"{paper.ABLATION[kind]:.2f}" if kind in paper.ABLATION else "-",
             )
-            for kind in kinds
-            if kind in of_kind
+            for kind in ("discrete", *ABLATION, "pairwise", "random")
+            if kind in compared
         ),
     )
 
 
+AGAINST = "“Against discrete”: the discrete run with pseudo-labels, the same budget and the same seed; test, then dev."
+
+
 def against_discrete(corpus: str, records: Sequence[Record], group: str, title: str) -> Table:
-    """Cells of a group beside the discrete run of the same budget and seed: per hour, what do they bring?"""
-    found = {(record.kind, record.budget, record.seed): record for record in records}
+    """Cells of a group beside the discrete runs of the same budget and seeds: per hour, what do they bring?"""
+    none = by_seed(records, "none", 0.0)
     rows = []
-    shown = sorted((record for record in records if record.group == group), key=lambda r: (r.budget, r.kind))
-    for record in shown:
-        usual = found.get(("discrete", record.budget, record.seed))
-        none = found.get(("none", 0.0, record.seed))
-        rows.append(
-            (
-                record.kind,
-                f"{record.budget:g}",
-                f"{record.hours:.1f}",
-                f"{record.score():.2f}",
-                f"{record.score(split='dev'):.2f}",
-                f"{record.score() - usual.score():+.2f}" if usual else "-",
-                f"{(record.score() - none.score()) / record.hours:+.3f}" if none and record.hours else "-",
-                f"{record.delta_f1:.1f}",
+    for budget in sorted({record.budget for record in records if record.group == group}):
+        kinds = dict.fromkeys(r.kind for r in records if r.group == group and r.budget == budget)
+        usual = by_seed(records, "discrete", budget)
+        for kind in (["discrete"] if usual else []) + sorted(kinds):
+            runs = by_seed(records, kind, budget)
+            point = points(runs.values())[0]
+            gains = [(run.score() - none[seed].score()) / run.hours for seed, run in runs.items() if seed in none]
+            rows.append(
+                (
+                    kind,
+                    f"{budget:g}",
+                    str(point.seeds),
+                    f"{point.mean('hours'):.1f}",
+                    *(_with_spread(point, measure) for measure in ("conll_f1", "dev_f1")),
+                    "-" if kind == "discrete" else _against(runs, usual),
+                    f"{fmean(gains):+.3f}" if gains else "-",
+                    _with_spread(point, "delta_f1", 1),
+                )
             )
-        )
     return Table(
         f"{corpus}: {title[0].lower()}{title[1:]}",
-        "One seed. “Against discrete”: the discrete run with pseudo-labels at the same budget. Per hour: gain in test "
-        "F1 over no questions, for each hour of annotation.",
-        ("", "questions", "hours", "F1 test", "F1 dev", "against discrete", "F1 per hour", "delta F1"),
+        f"{AGAINST} Per hour: gain in test F1 over no questions, for each hour of annotation.",
+        ("", "questions", "seeds", "hours", "F1 test", "F1 dev", "against discrete", "F1 per hour", "delta F1"),
         tuple(rows),
+    )
+
+
+def _against(runs: dict[int, Record], others: dict[int, Record]) -> str:
+    """Mean differences in test and development F1 over the seeds that both were run with."""
+    both = sorted(runs.keys() & others.keys())
+    if not both:
+        return "-"
+    return ", ".join(
+        f"{fmean(runs[seed].score(split=split) - others[seed].score(split=split) for seed in both):+.2f}"
+        for split in ("test", "dev")
     )
 
 
