@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 from small import TINY_RECIPE, contents, finish, short_stories, tiny
 
 from corefine.document import Document, Span
+from corefine.model.checkpoint import load_model, save_model
 from corefine.model.config import EncoderConfig
 from corefine.model.inputs import make_inputs
 from corefine.model.labels import Example, labelled, pieces
 from corefine.model.network import Model
 from corefine.simulation.lessons import Lesson
+from corefine.simulation.loop import RoundDone
 from corefine.simulation.neural import NeuralLearner, example_of, recent, resolve_recipe
+from corefine.simulation.runs import run
+from corefine.simulation.scoring import scores_of
+from corefine.simulation.summary import record_of
 
 A, B, C = Span(0, 0), Span(2, 2), Span(4, 4)
 DOCUMENT = Document.from_sentences("d", [["Ann", "saw", "her", "and", "him"]], [[A, B]])
@@ -141,3 +146,26 @@ def test_the_shipped_recipe_is_the_default_encoder_frozen() -> None:
     recipe = resolve_recipe("simulation")
     assert recipe.model.encoder == EncoderConfig(layers=(0, 1, 2, 3, 4, 5, 6))
     assert not recipe.model.encoder.fine_tune
+
+
+def test_a_starter_needs_no_labelled_documents(tmp_path: Path) -> None:
+    corpus = short_stories()
+    starter = tmp_path / "starter"
+    save_model(starter, Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=7))
+    config = tiny(documents=4, initial=0, starter=str(starter), labels="answered")
+    rounds = finish(config, tmp_path / "run", corpus)
+    assert [row["documents"] for row in rounds] == [0, 2, 4]
+    as_it_is = load_model(starter)
+    predictions = [as_it_is.predict(document) for document in corpus.dev]
+    assert rounds[0]["scores"]["dev"] == scores_of(corpus.dev, predictions)
+    assert rounds[0]["asked"]["questions"] > 0
+    record = record_of(tmp_path / "run")
+    assert record.corpus == "stories from starter"
+    # stopped after any round, it ends the same
+    for stop in (1, 2):
+        events = run(config, tmp_path / f"again-{stop}", corpus)
+        for _ in range(stop):
+            next(event for event in events if isinstance(event, RoundDone))
+        events.close()
+        finish(config, tmp_path / f"again-{stop}", corpus, resume=True)
+        assert contents(tmp_path / f"again-{stop}") == contents(tmp_path / "run")

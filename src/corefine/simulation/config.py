@@ -36,7 +36,9 @@ class SimulationConfig(Config):
 
     corpus: str = setting("litbank", "Corpus: a name of the registry, a file or folder, or 'stories'.")
     documents: int = setting(0, "Training documents to use, at most; 0 for all.")
-    initial: float = setting(0.25, "Share of the training documents that is fully labelled from the start.")
+    initial: float = setting(
+        0.25, "Share of the training documents that is fully labelled from the start; 0 if there is a starter."
+    )
     documents_per_round: int = setting(8, "Documents annotated in each round.")
     rounds: int = setting(0, "Rounds, instead of documents a round; 0 leaves it to documents_per_round.")
 
@@ -85,7 +87,7 @@ class SimulationConfig(Config):
         }
         for name, allowed in one_of.items():
             self._require(getattr(self, name) in allowed, name, f"one of {', '.join(allowed)}")
-        self._require(0 < self.initial < 1, "initial", "above 0 and below 1")
+        self._require(0 <= self.initial < 1, "initial", "at least 0 and below 1")
         self._require(0 <= self.error_rate <= 1, "error_rate", "from 0 to 1")
         for name in ("documents_per_round", "round_epochs", "threads"):
             self._require(getattr(self, name) >= 1, name, "at least 1")
@@ -108,6 +110,8 @@ class SimulationConfig(Config):
                 f"the selector {self.selector!r} does not fit the protocol {self.protocol!r}: "
                 "pairwise questions are chosen by pairwise-entropy or random, others by any other"
             )
+        if not self.initial and self.learner == "model" and self.starter is None:
+            raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
         if self.selector == "committee" and self.members < 2:
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
         if self.selector == "committee" and self.learner == "rules":

@@ -45,7 +45,7 @@ def _hold_out(corpus: Corpus) -> Corpus:
     """The last documents, by their order in the corpus, become development documents."""
     count = max(1, round(HELD_OUT * len(corpus.train)))
     if len(corpus.train) <= count + 1:
-        raise InputError(f"{corpus.name} has {len(corpus.train)} training documents: too few to hold some out")
+        raise InputError(f"{corpus.name} has too few training documents to hold some out: {len(corpus.train)}")
     return replace(corpus, train=corpus.train[:-count], dev=corpus.train[-count:])
 
 
@@ -63,11 +63,11 @@ def plan(corpus: Corpus, config: SimulationConfig) -> Plan:
     random.Random(f"corefine/{config.seed}").shuffle(documents)
     if config.documents:
         documents = documents[: config.documents]
-    count = max(1, round(config.initial * len(documents)))
+    count = max(1, round(config.initial * len(documents))) if config.initial else 0
     initial, pool = documents[:count], documents[count:]
     if not pool:
         raise InputError(f"{corpus.name}: {len(documents)} training documents leave none to annotate; lower --initial")
-    if not any(len(cluster) > 1 for document in initial for cluster in document.clusters):
+    if initial and not any(len(cluster) > 1 for document in initial for cluster in document.clusters):
         raise InputError(f"none of the {count} documents labelled from the start has any coreference; raise --initial")
     size = math.ceil(len(pool) / config.rounds) if config.rounds else config.documents_per_round
     rounds = (tuple(pool[at : at + size]) for at in range(0, len(pool), size))

@@ -58,7 +58,8 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
             continue
         settled = "; ".join(_quoted(session.document, span) for span in outcome.settled[:SHOWN_ENTITIES])
         more = f", and so needs no question about {len(outcome.settled)} more ({settled})" if outcome.settled else ""
-        yield f"  settled    {outcome.pairs} pairs of mentions are now known to be one entity or two{more}"
+        pairs = "1 pair of mentions is" if outcome.pairs == 1 else f"{outcome.pairs} pairs of mentions are"
+        yield f"  settled    {pairs} now known to be one entity or two{more}"
 
 
 def _prediction(document: Document, config: SimulationConfig) -> Prediction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -95,7 +96,9 @@ def draw_all(
     drawn: list[Drawn] = []
     with mpl.rc_context(SETTINGS):
         for corpus in sorted(of_corpus, key=lambda name: (-len(of_corpus[name]), name)):
-            suffix = f"_{corpus}" if drawn else ""  # the corpus with most runs has the plain names
+            suffix = (
+                f"_{re.sub(r'[^a-z0-9]+', '_', corpus.lower())}" if drawn else ""
+            )  # the corpus with most runs has the plain names
             for subject, figure in _figures(of_corpus[corpus]):
                 if figure is not None:
                     save(figure, folder, subject + suffix)

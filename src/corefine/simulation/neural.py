@@ -70,7 +70,9 @@ class NeuralLearner:
         self._trained: Trained | None = None
 
     def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
-        """The model of a round."""
+        """The model of a round: the starter, as it is, if there is nothing to learn from yet."""
+        if not lessons:
+            return self._predictor([self._begin()] * self.config.members)
         taught = lessons if final or round == 0 else recent(lessons, self.config, round)
         examples = tuple(example_of(lesson, self.config) for lesson in taught)
         jobs = [self._job(examples, round, final, member) for member in range(self.config.members)]
@@ -79,10 +81,18 @@ class NeuralLearner:
         self.workers.train([job for job in jobs if not job.done], self._lender)
         for job in jobs:
             self._lend(job)
-        models = [self._load(job.folder) for job in jobs]
+        return self._predictor([job.folder for job in jobs])
+
+    def _predictor(self, folders: Sequence[Path]) -> Predictor:
+        models = [self._load(folder) for folder in folders]
         predictor = models[0] if len(models) == 1 else Committee(models)
-        self._trained = Trained(predictor, tuple(job.folder for job in jobs), self.cache, self.config.threads)
+        self._trained = Trained(predictor, tuple(folders), self.cache, self.config.threads)
         return predictor
+
+    def _begin(self) -> Path:
+        if (folder := starter_folder(self.config)) is None:
+            raise ConfigError("there is nothing to learn from, and no starter")
+        return folder
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         if self._trained is None or self._trained.predictor is not predictor:
@@ -120,9 +130,10 @@ class NeuralLearner:
 
     def _warm(self, round: int, final: bool, member: int) -> Path | None:
         """What a training begins with: new weights, the last round's, or the starter's."""
-        if round > 0 and not final and self.config.start == "warm":
-            return self._round(round - 1) / f"member-{member}"
-        return starter_folder(self.config)
+        before = self._round(round - 1) / f"member-{member}"
+        if round > 0 and not final and self.config.start == "warm" and is_model(before):
+            return before
+        return starter_folder(self.config)  # so does a round before which nothing was learnt
 
     # First models that the runs of a grid share
 

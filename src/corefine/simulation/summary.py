@@ -41,7 +41,9 @@ class Record:
 
     @property
     def corpus(self) -> str:
-        return str(self.config["corpus"]["name"])
+        """What runs are compared within: the corpus, and the model they began with if there was one."""
+        starter = self.settings.get("starter")
+        return str(self.config["corpus"]["name"]) + (f" from {Path(starter).name}" if starter else "")
 
     @property
     def budget(self) -> float:
