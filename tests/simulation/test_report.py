@@ -11,10 +11,10 @@ import pytest
 
 from corefine.cost import CostModel
 from corefine.errors import MissingExtraError
-from corefine.simulation import figures, tables
+from corefine.simulation import drawing, figures, tables
 from corefine.simulation.claims import claims
 from corefine.simulation.report import write_report
-from corefine.simulation.summary import Record
+from corefine.simulation.summary import Record, first_models
 from corefine.simulation.table import Table
 
 
@@ -26,12 +26,12 @@ def report(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> P
 def test_the_page_needs_no_other_file(report: Path) -> None:
     page = report.read_text()
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
-    assert page.count("data:image/png;base64,") == 7
+    assert page.count("data:image/png;base64,") == 8
     assert page.startswith("<!doctype html>")
 
 
 def test_every_figure_comes_in_three_formats(report: Path) -> None:
-    for name in ("f1", "mention_f1", "pronoun_f1", "delta_f1", "rounds", "yes_share", "paper"):
+    for name in ("f1", "mention_f1", "pronoun_f1", "delta_f1", "labels", "rounds", "yes_share", "paper"):
         for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
             assert (report.parent / f"{name}.{kind}").read_bytes().startswith(head)
 
@@ -69,13 +69,13 @@ def test_rows_of_different_code_are_said_to_be_mixed(records: list[Record], repo
 
 
 def test_lines_can_be_told_apart_without_colour() -> None:
-    looks = [(style.marker, style.dashes) for style in figures.STYLES.values()]
+    looks = [(style.marker, style.dashes) for style in drawing.STYLES.values()]
     assert len(set(looks)) == len(looks)
-    assert len({style.marker for style in figures.STYLES.values()}) == len(looks)
+    assert len({style.marker for style in drawing.STYLES.values()}) == len(looks)
 
 
 def test_letters_are_large_enough() -> None:
-    assert min(figures.SETTINGS[name] for name in ("font.size", "legend.fontsize", "xtick.labelsize")) >= 11
+    assert min(drawing.SETTINGS[name] for name in ("font.size", "legend.fontsize", "xtick.labelsize")) >= 11
 
 
 def test_means_and_spreads_are_over_seeds(records: list[Record]) -> None:
@@ -83,6 +83,19 @@ def test_means_and_spreads_are_over_seeds(records: list[Record]) -> None:
     row = next(row for row in table.rows if row[:2] == ("discrete", "90"))
     assert row[2] == "2"
     assert re.fullmatch(r"\d+\.\d ± \d+\.\d", row[-2])
+
+
+def test_the_model_before_any_question_stands_beside_the_others(records: list[Record]) -> None:
+    found = first_models(records)
+    assert sorted(record.seed for record in found) == [0, 1]
+    assert {record.hours for record in found} == {0.0}
+    row = tables.main_table("stories", records).rows[0]
+    assert row[:3] == ("first model", "0", "2")
+    assert row[-2:] == ("-", "-")
+    full = replace(records[0], kind="full", group="selectors")
+    curve = figures.main_points([*records, full])
+    assert curve["full"][0].kind == "first model"  # nothing is learnt there that the model said itself
+    assert curve["discrete"][0].kind == "none"
 
 
 def test_claims_are_judged_by_the_rows(records: list[Record]) -> None:
@@ -148,12 +161,12 @@ def test_the_closures_are_timed(tmp_path: Path) -> None:
     assert [size for size, _ in times["from scratch"]] == [20, 40]
     ours, scratch = times["ours"][-1][1], times["from scratch"][-1][1]
     assert 0 < ours < scratch
-    figures.save(figures.closure_times(times), tmp_path, "closure")
+    drawing.save(figures.closure_times(times), tmp_path, "closure")
     assert (tmp_path / "closure.pdf").is_file()
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "find_spec", lambda _: None)
+    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"corefine\[plot\]"):
-        figures.need_plot()
+        drawing.need_plot()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corefine.bench.annotation import Annotation
 from corefine.bench.links import algorithm1_us, made_of, ours_us, scratch_us
-from corefine.simulation.figures import SETTINGS, need_plot
+from corefine.simulation.drawing import SETTINGS, need_plot
 
 Curves = dict[str, list[tuple[int, float]]]
 """For each closure, links and microseconds for one more."""

@@ -17,7 +17,7 @@ def plot(
     ] = True,
 ) -> None:
     """Draw figures (PNG, SVG, PDF), tables and one self-contained HTML page from the rows of runs."""
-    from corefine.simulation.figures import need_plot
+    from corefine.simulation.drawing import need_plot
     from corefine.simulation.report import write_report
     from corefine.simulation.summary import load_records
 

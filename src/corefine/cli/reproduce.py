@@ -51,7 +51,7 @@ def reproduce(
             typer.echo(cell.name)
         return
     if report:
-        from corefine.simulation.figures import need_plot
+        from corefine.simulation.drawing import need_plot
 
         need_plot()
     documents = load_for(cells, mirror)

@@ -1,76 +1,21 @@
-"""Figures from records, as a paper would print them: readable in black and white, and without a magnifying glass."""
+"""The figures of the report, from records."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corefine.errors import MissingExtraError
 from corefine.simulation import paper
-from corefine.simulation.summary import TENTHS, Point, Record, points
+from corefine.simulation.cells import LABELS
+from corefine.simulation.drawing import SETTINGS, STYLES, draw_line, need_plot, new_axes, save, style_of
+from corefine.simulation.summary import FIRST, TENTHS, Point, Record, first_models, points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMATS = ("png", "svg", "pdf")
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a kind of run is drawn: told apart by marker and dashes, not only by its shade."""
-
-    label: str
-    marker: str
-    dashes: str | tuple[int, tuple[int, ...]]
-    shade: str
-
-
-STYLES = {
-    "discrete": Style("discrete, entropy", "o", "-", "#1b3a6b"),
-    "pairwise": Style("pairwise, entropy", "s", "--", "#b3331d"),
-    "random": Style("discrete, random", "^", ":", "#4d4d4d"),
-    "committee": Style("discrete, committee", "D", "-.", "#2e7d32"),
-    "lcc-mcu": Style("discrete, LCC/MCU", "v", (0, (5, 1, 1, 1, 1, 1)), "#7b4aa0"),
-    "full": Style("fully labelled, random", "P", (0, (1, 3)), "#8c6d1f"),
-    "follow-up": Style("follow-up alone", "X", "--", "#777777"),
-}
-SPARE = "<>ph*1234"
-
-SETTINGS: dict[Any, Any] = {
-    "font.size": 13,
-    "axes.titlesize": 13,
-    "axes.labelsize": 13,
-    "legend.fontsize": 11,
-    "xtick.labelsize": 12,
-    "ytick.labelsize": 12,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "svg.hashsalt": "corefine",  # so that the same rows give the same file
-    "svg.fonttype": "none",
-    "savefig.bbox": "tight",
-}
-
-
-def need_plot() -> None:
-    """Raise unless the extra "plot" is installed."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot")
-
-
-def style_of(kind: str) -> Style:
-    if kind in STYLES:
-        return STYLES[kind]
-    place = sum(map(ord, kind))
-    return Style(kind, SPARE[place % len(SPARE)], "-", "#555555")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +41,8 @@ def draw_all(
     drawn: list[Drawn] = []
     with mpl.rc_context(SETTINGS):
         for corpus in sorted(of_corpus, key=lambda name: (-len(of_corpus[name]), name)):
-            suffix = (
-                f"_{re.sub(r'[^a-z0-9]+', '_', corpus.lower())}" if drawn else ""
-            )  # the corpus with most runs has the plain names
+            # the corpus with most runs has the plain names
+            suffix = "_" + re.sub(r"[^a-z0-9]+", "_", corpus.lower()) if drawn else ""
             for subject, figure in _figures(of_corpus[corpus]):
                 if figure is not None:
                     save(figure, folder, subject + suffix)
@@ -114,42 +58,10 @@ def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure | None]]:
     yield "mention_f1", curves(records, "mention_f1", "mention F1")
     yield "pronoun_f1", curves(records, "pronoun_f1", "F1, clusters with a pronoun")
     yield "delta_f1", curves(records, "delta_f1", "delta F1 on annotated documents", zero=True)
+    yield "labels", label_policies(records)
     yield "rounds", over_rounds(records)
     yield "yes_share", yes_shares(records)
     yield "paper", beside_paper(records)
-
-
-def save(figure: Figure, folder: Path, name: str) -> None:
-    """As PNG, SVG and PDF, the same bytes for the same figure."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for kind in FORMATS:
-        dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
-        figure.savefig(folder / f"{name}.{kind}", format=kind, dpi=160, metadata=dates)
-    from matplotlib import pyplot as plt
-
-    plt.close(figure)
-
-
-def _axes(title: str = "", *, size: tuple[float, float] = (7.2, 4.6)) -> tuple[Figure, Axes]:
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=size)
-    axes.set_title(title)
-    return figure, axes
-
-
-def _line(axes: Axes, kind: str, x: Sequence[float], y: Sequence[float], spread: Sequence[float] | None = None) -> None:
-    style = style_of(kind)
-    drawn: dict[str, Any] = {
-        "label": style.label,
-        "marker": style.marker,
-        "linestyle": style.dashes,
-        "color": style.shade,
-    }
-    if spread is not None and any(spread):
-        axes.errorbar(x, y, yerr=spread, capsize=3, **drawn)
-    else:
-        axes.plot(x, y, **drawn)
 
 
 def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
@@ -157,12 +69,16 @@ def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
     shown = [record for record in records if record.group in ("main", "selectors")]
     found = points(shown)
     zero = [point for point in found if point.kind == "none"]
+    first = points(first_models(records))  # where documents are labelled fully, none has labels of the model's own
     curves: dict[str, list[Point]] = {}
     for point in found:
         if point.kind != "none":
             curves.setdefault(point.kind, []).append(point)
     order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
-    return {kind: sorted([*zero, *curves[kind]], key=lambda point: point.mean("hours")) for kind in order}
+    return {
+        kind: sorted([*(first if kind == "full" else zero), *curves[kind]], key=lambda point: point.mean("hours"))
+        for kind in order
+    }
 
 
 def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = False) -> Figure | None:
@@ -174,10 +90,10 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
     if not of_kind:
         return None
     documents = max(1, *(record.annotated for record in records))
-    figure, axes = _axes()
+    figure, axes = new_axes()
     for kind, found in of_kind.items():
-        kept = [point for point in found if not (zero and point.kind == "none")]
-        _line(
+        kept = [point for point in found if not (zero and point.kind in ("none", FIRST))]
+        draw_line(
             axes,
             kind,
             [point.mean("hours") * 60 / documents for point in kept],
@@ -188,8 +104,40 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
     axes.set_ylabel(label)
     if zero:
         axes.axhline(0.0, color="black", linewidth=0.8)
+    else:
+        _first_model(axes, records, measure)
     above = axes.secondary_xaxis("top", functions=(_times(documents / 60), _times(60 / documents)))
     above.set_xlabel("total hours")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _first_model(axes: Axes, records: Sequence[Record], measure: str = "conll_f1") -> None:
+    """A line at what the model scores before any question."""
+    value = points(first_models(records))[0].mean(measure)
+    axes.axhline(
+        value, color="black", linewidth=0.9, linestyle=(0, (6, 4)), label="first model, no annotation", zorder=1
+    )
+
+
+def label_policies(records: Sequence[Record]) -> Figure | None:
+    """F1 against total hours for each way of training on the same kind of answers, over the same seeds."""
+    seeds: dict[float, set[int]] = {}
+    for record in records:
+        if record.group == "labels":
+            seeds.setdefault(record.budget, set()).add(record.seed)
+    if not seeds:
+        return None
+    shown = [record for record in records if record.seed in seeds.get(record.budget, ())]
+    figure, axes = new_axes()
+    for kind in ("discrete", *LABELS):
+        found = sorted(points(r for r in shown if r.kind == kind), key=lambda point: point.mean("hours"))
+        x, y = [point.mean("hours") for point in found], [point.mean("conll_f1") for point in found]
+        label = "all labels alike, as the paper" if kind == "discrete" else None
+        draw_line(axes, kind, x, y, [point.spread("conll_f1") for point in found], label)
+    _first_model(axes, [record for record in records if record.seed in set().union(*seeds.values())])
+    axes.set_xlabel("total hours")
+    axes.set_ylabel("CoNLL F1")
     axes.legend(frameon=False)
     return figure
 
@@ -204,12 +152,12 @@ def over_rounds(records: Sequence[Record]) -> Figure | None:
     if not shown:
         return None
     budget = max(record.budget for record in shown)
-    figure, axes = _axes(f"round by round, {budget:g} questions per 1,000 tokens, seed 0")
+    figure, axes = new_axes(f"round by round, {budget:g} questions per 1,000 tokens, seed 0")
     for record in shown:
         if record.budget == budget:
             rows = record.rounds
             values = [(row["scores"].get("test") or row["scores"]["dev"])["conll_f1"] for row in rows]
-            _line(axes, record.kind, [row["hours"] for row in rows], values)
+            draw_line(axes, record.kind, [row["hours"] for row in rows], values)
     axes.set_xlabel("total hours")
     axes.set_ylabel("CoNLL F1")
     axes.legend(frameon=False)
@@ -221,13 +169,13 @@ def yes_shares(records: Sequence[Record]) -> Figure | None:
     shown = [record for record in records if record.group in ("main", "selectors") and any(record.questions["initial"])]
     if not shown:
         return None
-    figure, axes = _axes()
+    figure, axes = new_axes()
     for kind in dict.fromkeys(record.kind for record in shown):
         of_kind = [record for record in shown if record.kind == kind]
         initial = [sum(record.questions["initial"][tenth] for record in of_kind) for tenth in range(TENTHS)]
         yes = [sum(record.questions["yes"][tenth] for record in of_kind) for tenth in range(TENTHS)]
         share = [100 * y / n if n else float("nan") for y, n in zip(yes, initial, strict=True)]
-        _line(axes, kind, [10 * tenth + 5 for tenth in range(TENTHS)], share)
+        draw_line(axes, kind, [10 * tenth + 5 for tenth in range(TENTHS)], share)
     axes.set_xlabel("percent of a document's questions asked")
     axes.set_ylabel("answered yes, percent")
     axes.set_ylim(0, 100)
@@ -240,12 +188,12 @@ def beside_paper(records: Sequence[Record]) -> Figure | None:
     of_kind = {kind: found for kind, found in main_points(records).items() if kind in ("discrete", "pairwise")}
     if len(of_kind) < 2:
         return None
-    figure, axes = _axes()
+    figure, axes = new_axes()
     tokens = _tokens_per_document(records)
     for kind, found in of_kind.items():
         start = found[0].mean("conll_f1")
         minutes = [1000 * point.mean("minutes") / tokens for point in found]
-        _line(axes, kind, minutes, [point.mean("conll_f1") - start for point in found])
+        draw_line(axes, kind, minutes, [point.mean("conll_f1") - start for point in found])
         published = paper.DISCRETE if kind == "discrete" else paper.PAIRWISE
         axes.plot(
             [paper.minutes_per_1000_tokens(run) for run in published],
@@ -270,7 +218,7 @@ def _tokens_per_document(records: Sequence[Record]) -> float:
 
 def closure_times(times: dict[str, list[tuple[int, float]]]) -> Figure:
     """Milliseconds to take one more link, by how many there are; the paper's at 1,600 beside them."""
-    figure, axes = _axes()
+    figure, axes = new_axes()
     styles = {
         "ours": ("o", "-", "#1b3a6b"),
         "Algorithm 1": ("s", "--", "#b3331d"),

@@ -22,6 +22,7 @@ CAPTIONS = {
     "mention_f1": "Mention detection of the same models.",
     "pronoun_f1": "The same, scored on clusters that hold a pronoun.",
     "delta_f1": "What the answers do to the labels of the documents that are annotated: F1 after minus F1 before.",
+    "labels": "What the last model is trained on: four ways to use the same kind of answers.",
     "rounds": "F1 of the model of each round; the last is retrained from scratch.",
     "yes_share": "Initial questions answered yes, over the course of a document's questions.",
     "paper": "Gain over no questions, ours and the paper's; corpora and models differ, the axes do not.",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from corefine.errors import InputError
 from corefine.simulation import runs
+
+FIRST = "first model"
+"""The kind of a run that ends before any question; every run of a seed begins with the same one."""
 
 TENTHS = 10
 """Questions of a document are summarised in tenths of their sequence."""
@@ -89,6 +92,12 @@ class Record:
         deltas = [row["asked"]["delta_f1"] for row in self.rounds if row["asked"] and row["asked"]["documents"]]
         return statistics.fmean(deltas) if deltas else 0.0
 
+    def first(self) -> Record:
+        """Its first model as a run of its own: trained on the documents labelled from the start, or the starter."""
+        settings = {**self.settings, "questions": 0.0, "seconds": None}
+        row = {**self.rounds[0], "final": True, "asked": None}
+        return replace(self, kind=FIRST, group="main", config={**self.config, "simulation": settings}, rounds=[row])
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -141,6 +150,11 @@ def _load(path: Path) -> list[Record]:
         if not (folder / runs.CONFIG).is_file() or runs.is_finished(folder):
             found += _load(folder)
     return found
+
+
+def first_models(records: Iterable[Record]) -> list[Record]:
+    """The first model of each seed."""
+    return list({record.seed: record.first() for record in records if record.rounds[0]["hours"] == 0}.values())
 
 
 def by_seed(records: Iterable[Record], kind: str, budget: float) -> dict[int, Record]:

@@ -9,7 +9,7 @@ from corefine.cost import CostModel, most_pairwise_questions
 from corefine.simulation import paper
 from corefine.simulation.cells import ABLATION
 from corefine.simulation.claims import claims
-from corefine.simulation.summary import Point, Record, by_seed, points
+from corefine.simulation.summary import FIRST, Point, Record, by_seed, first_models, points
 from corefine.simulation.table import Table
 
 CLOSURE_SIZES = (100, 200, 400, 800, 1_600)
@@ -48,7 +48,9 @@ def main_table(corpus: str, records: Sequence[Record]) -> Table:
     shown = [record for record in records if record.group in ("main", "selectors")]
     return Table(
         f"{corpus}: selectors and baselines",
-        "Scores of the last model, trained from scratch; questions per 1,000 tokens; time per annotated document.",
+        "Scores of the last model, trained from scratch; questions per 1,000 tokens; time per annotated document. "
+        "First model: before any question, trained on the documents labelled from the start; no questions: trained on "
+        "them and on its own labels for the others.",
         (
             "",
             "questions",
@@ -70,10 +72,10 @@ def main_table(corpus: str, records: Sequence[Record]) -> Table:
                 f"{point.mean('minutes'):.1f}",
                 f"{point.mean('hours'):.1f}",
                 *(_with_spread(point, measure) for measure in ("conll_f1", "dev_f1", "mention_f1", "pronoun_f1")),
-                "-" if point.kind == "none" else _with_spread(point, "delta_f1", 1),
+                "-" if point.kind in ("none", FIRST) else _with_spread(point, "delta_f1", 1),
                 f"{point.mean('yes_share'):.0f}" if point.mean("yes_share") else "-",
             )
-            for point in points(shown)
+            for point in [*points(first_models(records)), *points(shown)]
         ),
     )
 
@@ -146,7 +148,6 @@ AGAINST = "“Against discrete”: the discrete run with pseudo-labels, the same
 
 def against_discrete(corpus: str, records: Sequence[Record], group: str, title: str) -> Table:
     """Cells of a group beside the discrete runs of the same budget and seeds: per hour, what do they bring?"""
-    none = by_seed(records, "none", 0.0)
     rows = []
     for budget in sorted({record.budget for record in records if record.group == group}):
         kinds = dict.fromkeys(r.kind for r in records if r.group == group and r.budget == budget)
@@ -154,7 +155,7 @@ def against_discrete(corpus: str, records: Sequence[Record], group: str, title: 
         for kind in (["discrete"] if usual else []) + sorted(kinds):
             runs = by_seed(records, kind, budget)
             point = points(runs.values())[0]
-            gains = [(run.score() - none[seed].score()) / run.hours for seed, run in runs.items() if seed in none]
+            gains = [(run.score() - run.first().score()) / run.hours for run in runs.values() if run.hours]
             rows.append(
                 (
                     kind,
@@ -169,7 +170,7 @@ def against_discrete(corpus: str, records: Sequence[Record], group: str, title: 
             )
     return Table(
         f"{corpus}: {title[0].lower()}{title[1:]}",
-        f"{AGAINST} Per hour: gain in test F1 over no questions, for each hour of annotation.",
+        f"{AGAINST} Per hour: gain in test F1 over the first model, for each hour of annotation.",
         ("", "questions", "seeds", "hours", "F1 test", "F1 dev", "against discrete", "F1 per hour", "delta F1"),
         tuple(rows),
     )
