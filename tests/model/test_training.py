@@ -248,6 +248,18 @@ def test_label_policies_weigh_rows_as_they_say(policy: str, rows: str) -> None:
     assert rows == ("few" if weights.eq(0).any() else "all")
 
 
+def test_what_is_a_mention_is_learnt_from_full_labels_alone() -> None:
+    def first_loss(example: Example, weight: float) -> float:
+        config = replace(tiny.TRAINING, epochs=1, mention_loss=weight)
+        return losses(train(tiny.model(), [example], config))[0]
+
+    gold = labelled(DOCUMENTS[:1])[0]
+    assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
+    for policy in ("pseudo", "answered", "mix"):
+        partly = partly_labelled(gold.document, Known(together=gold.document.clusters), policy=policy)
+        assert first_loss(partly, 1.0) == first_loss(partly, 0.0)
+
+
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(InputError, match="label policy 'guess'"):
         partly_labelled(DOCUMENTS[0], Known(), policy="guess")

@@ -36,14 +36,16 @@ class Example:
 
     The document's clusters are its labels: gold, or decoded from a model and links. With `answered`, they count
     only where nobody answered, and there `rest` times as much; at 0 they do not count at all. `weights` says how
-    much the labels of some spans count, 1 where a span is not listed. A piece of a longer document knows the `whole`
-    and its own first token there, so that a frozen encoder's states are those of the whole.
+    much the labels of some spans count, 1 where a span is not listed. Labels that are not `full` may miss mentions, so
+    that nothing is learnt from them about what is one. A piece of a longer document knows the `whole` and its own
+    first token there, so that a frozen encoder's states are those of the whole.
     """
 
     document: Document
     answered: Known | None = None
     rest: float = 0.0
     weights: tuple[tuple[Span, float], ...] = ()
+    full: bool = True
     whole: Document | None = None
     offset: int = 0
 
@@ -73,16 +75,16 @@ def labelled(documents: Iterable[Document]) -> list[Example]:
 def partly_labelled(document: Document, answered: Known, *, policy: str = "pseudo", rest: float = REST) -> Example:
     """A document people answered questions about, relabelled with clusters decoded from model and answers.
 
-    pseudo      its clusters are taken as full labels (the paper's way)
+    pseudo      its clusters are its labels, whoever said them (the paper's way)
     answered    only what was answered counts
     mix         what was answered counts fully, the clusters `rest` times as much
     """
     if policy == "pseudo":
-        return Example(document)
+        return Example(document, full=False)
     if policy == "answered":
-        return Example(document, answered)
+        return Example(document, answered, full=False)
     if policy == "mix":
-        return Example(document, answered, rest)
+        return Example(document, answered, rest, full=False)
     raise InputError(f"there is no label policy {policy!r}: choose pseudo, answered or mix")
 
 

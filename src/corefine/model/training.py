@@ -227,7 +227,7 @@ class _Run:
             ranking = self.model.ranker(self._inputs_of(index))
         targets = example.targets(ranking)
         loss = marginal_loss(ranking, targets) / targets.weights.sum().clamp(min=1)
-        if self.config.mention_loss:
+        if self.config.mention_loss and example.full:
             spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
             of_mentions = mention_loss(ranking.mentions, example.document.clusters) / spans
             loss = loss + self.config.mention_loss * of_mentions
@@ -273,7 +273,7 @@ class _Run:
     @staticmethod
     def _describe(example: Example) -> list[Any]:
         answered = example.answered and asdict(example.answered)
-        return [_document(example.document), answered, example.rest, example.weights]
+        return [_document(example.document), answered, example.rest, example.weights, example.full]
 
 
 def _document(document: Document) -> list[Any]:

@@ -192,6 +192,6 @@ def example_of(lesson: Lesson, config: SimulationConfig) -> Example:
     if lesson.full:
         return Example(lesson.document)
     if config.labels == "certain":
-        return Example(lesson.document, weights=lesson.certainty)
+        return Example(lesson.document, weights=lesson.certainty, full=False)
     answered = Known(lesson.together, lesson.apart, lesson.first)
     return partly_labelled(lesson.document, answered, policy=config.labels, rest=config.rest)
