@@ -11,13 +11,11 @@ import torch
 
 from corefine.document import Document
 from corefine.errors import ConfigError, WeightsError
-from corefine.model.config import EncoderConfig, HeadConfig
+from corefine.model.config import EncoderConfig
 from corefine.model.encoders import make_encoder
 from corefine.model.encoders import minilm as minilm_module
-from corefine.model.encoders.adapter import extract_adapter, merge_adapter
 from corefine.model.encoders.bilstm import BiLSTMEncoder, read_vectors
 from corefine.model.encoders.transformer import TransformerEncoder, _takes
-from corefine.model.tuning import TuningConfig, tune
 
 transformers = pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -162,40 +160,6 @@ def test_fingerprints_differ_with_weights_and_settings(folder: Path, tmp_path: P
     assert make_encoder(config_of(folder)).fingerprint() == prints[0]
 
 
-def test_an_adapter_changes_the_matrices_it_names(folder: Path, tmp_path: Path) -> None:
-    encoder = TransformerEncoder(config_of(folder))
-    name = "encoder.layer.0.output.dense.weight"
-    before = encoder.network.get_parameter(name).detach().clone()
-    up, down, bias = torch.randn(16, 2), torch.randn(2, 32), torch.randn(16)
-    path = tmp_path / "adapter.safetensors"
-    safetensors.save_file({f"{name}.up": up, f"{name}.down": down, "encoder.layer.0.output.dense.bias": bias}, path)
-    changed = TransformerEncoder(config_of(folder, adapter=str(path)))
-    torch.testing.assert_close(changed.network.get_parameter(name), before + up @ down)
-    torch.testing.assert_close(changed.network.encoder.layer[0].output.dense.bias, bias)
-    assert changed.fingerprint() != encoder.fingerprint()
-
-
-@pytest.mark.parametrize(
-    ("tensors", "message"),
-    [
-        ({"nowhere.down": torch.zeros(1, 1), "nowhere.up": torch.zeros(1, 1)}, "does not have"),
-        ({"embeddings.word_embeddings.weight.down": torch.zeros(1, 16)}, "no 'embeddings.word_embeddings.weight.up'"),
-        ({"encoder.layer.0.output.dense.bias": torch.zeros(3)}, "does not fit"),
-        ({"encoder.layer.0.output.dense.bias": torch.full((16,), float("nan"))}, "does not fit"),
-    ],
-)
-def test_an_adapter_that_does_not_fit_is_refused(
-    tensors: dict[str, torch.Tensor], message: str, folder: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "adapter.safetensors"
-    safetensors.save_file(tensors, path)
-    with pytest.raises(WeightsError, match=message):
-        merge_adapter(TransformerEncoder(config_of(folder)).network, path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(WeightsError, match="cannot read"):
-        merge_adapter(TransformerEncoder(config_of(folder)).network, path)
-
-
 def test_an_encoder_that_is_not_there_is_an_error_of_ours(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="cannot load the encoder"):
         make_encoder(config_of(tmp_path))
@@ -258,38 +222,3 @@ def test_bad_word_vectors_are_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError, match=r"vectors\.txt"):
         read_vectors(path, 2)
-
-
-def test_an_extracted_adapter_brings_the_change_back(folder: Path, tmp_path: Path) -> None:
-    before, after = (TransformerEncoder(config_of(folder)) for _ in range(2))
-    torch.manual_seed(0)
-    name = "encoder.layer.1.output.dense.weight"
-    with torch.no_grad():
-        after.network.get_parameter(name).add_(torch.randn(16, 3) @ torch.randn(3, 32))
-        after.network.encoder.layer[1].output.dense.bias.add_(1.0)
-    changes = extract_adapter(before.network, after.network, rank=3)
-    assert changes.keys() == {f"{name}.up", f"{name}.down", "encoder.layer.1.output.dense.bias"}
-    path = tmp_path / "adapter.safetensors"
-    safetensors.save_file(changes, path)
-    merged = TransformerEncoder(config_of(folder, adapter=str(path)))
-    for key, value in after.network.named_parameters():
-        torch.testing.assert_close(merged.network.get_parameter(key), value, atol=2e-2, rtol=1e-2)
-    poorer = extract_adapter(before.network, after.network, rank=1)
-    assert poorer[f"{name}.up"].shape == (16, 1)
-    assert extract_adapter(before.network, before.network, rank=3) == {}
-
-
-def test_tuning_moves_only_the_layers_it_should_and_learns(folder: Path) -> None:
-    head = HeadConfig(hidden=8, pair_width=4, feature_width=3, max_span_width=3, candidates=5)
-    documents = [Document.from_sentences(f"{n}", SENTENCES, [[(0, 0), (7, 7)], [(2, 5)]]) for n in range(2)]
-    settings = TuningConfig(
-        epochs=6, rate=1e-2, encoder_rate=1e-3, encoder=config_of(folder, fine_tune=True, tuned_layers=1), head=head
-    )
-    encoder = TransformerEncoder(settings.encoder)
-    before = {name: value.clone() for name, value in encoder.network.state_dict().items()}
-    events = list(tune(encoder, {"one": documents[:1], "two": documents[1:]}, settings))
-    assert [event.done for event in events] == list(range(1, 13))
-    assert sum(event.loss for event in events[-2:]) < sum(event.loss for event in events[:2])
-    moved = {name for name, value in encoder.network.state_dict().items() if not torch.equal(value, before[name])}
-    assert moved
-    assert all(name.startswith("encoder.layer.1.") for name in moved)

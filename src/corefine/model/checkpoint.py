@@ -1,4 +1,4 @@
-"""Models on disk: a folder with `model.json`, the weights it points to, and the encoder's adapter if it has one.
+"""Models on disk: a folder with `model.json` and the weights it points to.
 
 A frozen encoder's weights are not saved; the folder keeps a fingerprint, so that a head is never put on states it
 was not trained on.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,8 @@ from corefine.model.encoders import Encoder, make_encoder
 from corefine.model.encoders.cache import CachedEncoder
 from corefine.model.network import Model
 from corefine.model.records import exists, load_record, save_record
-from corefine.writing import write_atomically
 
 MODEL = "model"
-ADAPTER = "adapter.safetensors"
 
 
 def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = None, *, half: bool = False) -> None:
@@ -33,13 +30,7 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     trained    how it came to be: data, settings, scores; for people, and for the model card
     half       float16, half the size; loading gives float32 again
     """
-    config = model.config.to_dict()
-    facts: dict[str, Any] = {"kind": MODEL, "config": config, "encoder": _identity(model.encoder, model.frozen)}
-    if model.config.encoder.adapter is not None:
-        content = Path(model.config.encoder.adapter).read_bytes()
-        config["encoder"]["adapter"] = ADAPTER
-        facts["adapter_sha256"] = hashlib.sha256(content).hexdigest()
-        write_atomically(folder / ADAPTER, content)
+    facts = {"kind": MODEL, "config": model.config.to_dict(), "encoder": _identity(model.encoder, model.frozen)}
     tensors = model.tensors()
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
@@ -56,8 +47,6 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
     config = ModelConfig.from_dict(record.facts["config"])
-    if config.encoder.adapter is not None:
-        config = replace(config, encoder=replace(config.encoder, adapter=str(_adapter(folder, record.facts))))
     same = share is not None and share.config.encoder == config.encoder
     encoder = share.encoder if share is not None and same else make_encoder(config.encoder)
     model = Model.create(config, encoder=encoder, cache=cache)
@@ -107,14 +96,3 @@ def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder, fr
             f"{folder} was trained on states of another encoder ({saved.get('name')}) than the one here "
             f"({encoder.name}), or with other settings of it"
         )
-
-
-def _adapter(folder: Path, facts: Mapping[str, Any]) -> Path:
-    path = folder / ADAPTER
-    try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise ModelError(f"{folder} lacks its {ADAPTER}: {error}") from error
-    if found != facts.get("adapter_sha256"):
-        raise ModelError(f"{path} is truncated or was altered; copy it again")
-    return path

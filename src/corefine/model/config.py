@@ -49,7 +49,6 @@ class EncoderConfig(Config):
 
     kind: str = "minilm"  # minilm | transformer | bilstm
     path: str | None = None  # transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder
-    adapter: str | None = None  # low-rank changes to the weights, merged when loaded: a shipped name or a file
     fine_tune: bool = False  # whether training moves the encoder; its states are then never cached
     tuned_layers: int = 0  # transformer: how many layers, from the last, fine-tuning moves; 0: all, embeddings too
     masked: float = 0.0  # transformer: share of sub-words that fine-tuning hides in each step, against overfitting

@@ -12,7 +12,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +34,10 @@ LARGEST_BYTES = 12_000_000
 """What the shipped model may weigh."""
 
 
-def make(
-    *, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | None = None, adapter: Path | None = None
-) -> dict[str, Any]:
+def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | None = None) -> dict[str, Any]:
     """Train in `work`, put the model in `goal`, describe it in `card`. Returns what the model says of itself."""
     corpora = [load_corpus(name, mirror=mirror) for name in CORPORA]
     recipe = load_recipe("starter")
-    if adapter is not None:
-        encoder = replace(recipe.model.encoder, adapter=str(adapter))
-        recipe = replace(recipe, model=replace(recipe.model, encoder=encoder))
     cache = home_folder() / "states"
     threads = use_threads()
     job = Job(
@@ -125,16 +119,9 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=home_folder() / "starter-run", help="folder of the run")
     parser.add_argument("--goal", type=Path, default=STARTER, help="where the model goes")
     parser.add_argument("--card", type=Path, default=Path("docs/model-card.md"))
-    parser.add_argument("--adapter", type=Path, help="changes to the encoder, as a safetensors file")
     arguments = parser.parse_args()
     try:
-        made = make(
-            mirror=arguments.mirror,
-            work=arguments.work,
-            goal=arguments.goal,
-            card=arguments.card,
-            adapter=arguments.adapter,
-        )
+        made = make(mirror=arguments.mirror, work=arguments.work, goal=arguments.goal, card=arguments.card)
     except CorefineError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
 from corefine.model.config import EncoderConfig
-from corefine.model.encoders.adapter import find_adapter, merge_adapter
 
 BATCH = 8
 """Windows in one forward pass: more are no faster on a processor and need more memory."""
@@ -34,8 +33,6 @@ class TransformerEncoder(nn.Module):
         self.source = str(folder or config.path)
         self.name = config.path or config.kind
         self.tokenizer, self.network = _load(self.source)
-        if config.adapter is not None:
-            merge_adapter(self.network, find_adapter(config.adapter))
         if config.masked and self.tokenizer.mask_token_id is None:
             raise ConfigError(f"masked = {config.masked}: {self.name} has no mask token")
         self.width = int(self.network.config.hidden_size)
