@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 INTERRUPTED = "training was interrupted"
 MOST_INTERRUPTIONS = 2
 """Training that is killed so often in a row is not begun again by itself."""
-EPOCHS = 4
-LEARNING_RATE = 1e-4
-"""A tenth of a fresh head's: the starter model knows much already, and a project's answers are few."""
+RECIPE = "app"
 REST = 0.3
 """What the model's own labels weigh beside people's. At 1 it learns to miss what it missed: docs/operations.md."""
 PAUSE_SECONDS = 1.0
@@ -84,7 +82,7 @@ def _run(project: Project, worker: Worker, number: int) -> float | None:
     from corefine.model.checkpoint import save_model
     from corefine.model.events import Started, Step
     from corefine.model.network import Model
-    from corefine.model.settings import TrainingConfig
+    from corefine.model.settings import load_recipe
     from corefine.model.training import train as train_model
 
     if not isinstance(model, Model):
@@ -92,10 +90,9 @@ def _run(project: Project, worker: Worker, number: int) -> float | None:
     examples = labelled(project)
     if not examples:
         raise InputError("there is nothing to train on: no document has answers")
-    config = TrainingConfig(epochs=EPOCHS, patience=0, learning_rate=LEARNING_RATE, max_tokens=2000)
     steps = 1
     last = time.monotonic()
-    for event in train_model(model, examples, config):
+    for event in train_model(model, examples, load_recipe(RECIPE).training):
         if isinstance(event, Started):
             steps = max(1, event.epochs * event.steps_per_epoch)
         elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
