@@ -59,7 +59,6 @@ def test_nothing_imports_ray_unless_it_is_asked_for() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@pytest.mark.nightly
 def test_a_node_that_is_lost_loses_and_doubles_nothing(cluster: Any, tmp_path: Path) -> None:
     import ray
 

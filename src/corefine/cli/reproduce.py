@@ -20,7 +20,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to go on.")],
     corpus: Annotated[str, typer.Option(help="A corpus's name, a file, a folder, or 'stories'.")] = "litbank",
     budgets: Annotated[
-        str, typer.Option(help="Questions for each 1,000 tokens, with commas between.")
+        str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, with commas between.")
     ] = "0,20,40,80,160",
     seeds: Annotated[int, typer.Option(help="Seeds of the main comparison.")] = 3,
     other_seeds: Annotated[int, typer.Option(help="Seeds of everything else: ablation, labels and so on.")] = 1,
