@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from corefine.cli import app
+from corefine.cli.ray_option import with_value
 from corefine.errors import ConfigError, CorefineError, InputError
 from corefine.simulation.config import SimulationConfig, load_settings
 
@@ -28,7 +29,7 @@ def done(*arguments: object) -> str:
 def test_a_run_says_what_each_round_brought(tmp_path: Path) -> None:
     output = done("simulate", *RULES, "--out", tmp_path / "run", "--documents", 4, "--questions", 30)
     lines = output.splitlines()
-    assert "retrained from scratch" in lines[1]
+    assert "trained anew on everything" in lines[1]
     assert "questions" in lines[0]
     assert lines[-1].startswith("selection and closure: ")
 
@@ -52,6 +53,24 @@ def test_resuming_needs_no_flags_but_the_folder(tmp_path: Path) -> None:
     done("simulate", "--out", folder, "--resume")
     assert (folder / "rounds.jsonl").read_bytes() == rows
     assert json.loads((folder / "config.json").read_bytes())["simulation"]["protocol"] == "follow-up"
+
+
+def test_resuming_where_there_is_no_run_is_refused(tmp_path: Path) -> None:
+    result = run("simulate", *RULES, "--out", tmp_path / "tpyo", "--resume")
+    assert isinstance(result.exception, InputError)
+    assert "holds no run" in str(result.exception)
+
+
+def test_ray_may_be_given_without_an_address() -> None:
+    assert list(with_value(["--ray"])) == ["--ray", "local"]
+    assert list(with_value(["--ray", "--out", "x"])) == ["--ray", "local", "--out", "x"]
+    assert list(with_value(["--ray", "head:6379", "--out", "x"])) == ["--ray", "head:6379", "--out", "x"]
+
+
+def test_what_the_grid_varies_is_not_set_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('learner = "rules"\ncorpus = "stories"\nseed = 3\n')
+    result = run("reproduce", "--config", tmp_path / "c.toml", "--out", tmp_path / "out", "--dry-run")
+    assert "'seed', which the grid varies: see --seeds" in str(result.exception)
 
 
 def test_resuming_with_other_settings_is_refused(tmp_path: Path) -> None:
@@ -88,8 +107,8 @@ def test_explaining_ten_questions() -> None:
     assert "the largest of" in output
 
 
-def test_explaining_when_nothing_is_left() -> None:
-    assert "Nothing is left to ask." in done("simulate", *RULES, "--explain", "--questions", 2, "--per", "document")
+def test_explaining_when_the_budget_is_spent() -> None:
+    assert "the budget is spent" in done("simulate", *RULES, "--explain", "--questions", 2, "--per", "document")
 
 
 def test_a_grid_and_its_report(tmp_path: Path) -> None:

@@ -72,3 +72,9 @@ def test_a_head_that_cannot_be_is_refused(values: dict[str, Any]) -> None:
 def test_an_encoder_that_cannot_be_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="EncoderConfig: "):
         EncoderConfig.from_dict(values)
+
+
+def test_a_setting_of_old_that_says_nothing_is_read_over() -> None:
+    assert EncoderConfig.from_dict({"kind": "minilm", "adapter": None}) == EncoderConfig(kind="minilm")
+    with pytest.raises(ConfigError, match="'adapter'"):
+        EncoderConfig.from_dict({"adapter": "changes.safetensors"})

@@ -32,4 +32,4 @@ def test_a_question_is_explained_by_its_entities_and_what_the_answer_settled() -
 def test_an_answer_that_contradicts_settles_nothing() -> None:
     text = "\n".join(explain_session(Session(document_of(), ROWS), Stubborn()))
     assert "settled    nothing: it contradicts what was said" in text
-    assert "Nothing is left to ask." in text
+    assert "Nothing is left to ask, or the budget is spent." in text

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small import contents, rules, short_stories, stories, tiny
+from small import contents, finish, rules, short_stories, stories, tiny
 
+from corefine.data import Corpus
 from corefine.errors import ConfigError, CorefineError, InputError
 from corefine.simulation import grid as module
-from corefine.simulation.cells import BUDGETS, grid
+from corefine.simulation.cells import BUDGETS, Cell, grid
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.grid import CellDone, CellFailed, load_for, run_grid
 from corefine.simulation.summary import Record, load_records, points, record_of
@@ -106,6 +109,69 @@ def test_a_grid_goes_on_where_it_was(tmp_path: Path) -> None:
     results = list(run_grid(cells, tmp_path, stories()))
     assert [result.ran for result in results if isinstance(result, CellDone)] == [False, True, True]
     assert (tmp_path / "rows" / f"{cells[0].name}.json").read_bytes() == before
+
+
+def test_cells_of_another_grid_are_not_taken_for_this_one(tmp_path: Path) -> None:
+    cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
+    list(run_grid(cells[:1], tmp_path, stories()))
+    others = grid(rules(documents_per_round=2), budgets=(30,), seeds=1, groups=["main"])
+    result = next(iter(run_grid(others, tmp_path, stories())))
+    assert isinstance(result, CellFailed)
+    assert "documents_per_round = 3, not 2" in result.error
+    shorter = next(iter(run_grid(cells, tmp_path, short_stories(200))))
+    assert isinstance(shorter, CellFailed)
+    assert "the corpus has changed" in shorter.error
+
+
+def test_errors_that_are_not_ours_leave_the_others_alone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
+    run_cell = module.run_cell
+
+    def fail(cell: Cell, out: Path, corpus: Corpus) -> Record:
+        if cell.kind == "discrete":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return run_cell(cell, out, corpus)
+
+    monkeypatch.setattr(module, "run_cell", fail)
+    results = list(run_grid(cells, tmp_path, stories()))
+    assert [isinstance(result, CellFailed) for result in results] == [True, False, False]
+
+
+def test_a_killed_process_fails_only_the_cell_that_it_was_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
+
+    def pool(left: tuple[Cell, ...], out: Path, *_: object) -> Iterator[Any]:
+        """Two processes or one; the pairwise cell takes what comes after it down with it."""
+        for place, cell in enumerate(left):
+            if cell.kind == "pairwise":
+                yield from left[place:]
+                return
+            yield CellDone(cell, out / cell.name)
+
+    monkeypatch.setattr(module, "_in_pool", pool)
+    results = list(run_grid(cells, tmp_path, stories(), workers=2))
+    assert [(result.cell.kind, isinstance(result, CellDone)) for result in results] == [
+        ("discrete", True),
+        ("pairwise", False),
+        ("random", True),
+    ]
+
+
+def test_three_budgets_have_a_small_a_middle_and_a_large_one() -> None:
+    names = {cell.name for cell in grid(SimulationConfig(), budgets=(20, 40, 80), seeds=1)}
+    assert {"unclustered-q40-s0", "infer-first-q40-s0", "committee-q40-s0", "committee-q80-s0"} <= names
+
+
+def test_runs_that_belong_to_no_grid_are_told_apart(tmp_path: Path) -> None:
+    for name, settings in (("a", {}), ("b", {"labels": "mix"}), ("c", {"seed": 1})):
+        finish(rules(documents=4, **settings), tmp_path / name, stories())
+    kinds = [record.kind for record in load_records([tmp_path / "a", tmp_path / "b", tmp_path / "c", tmp_path / "a"])]
+    assert len(kinds) == 3
+    assert kinds[0] == kinds[2]
+    assert set(kinds[1].split(", ")) - set(kinds[0].split(", ")) == {"labels mix"}
+    finish(rules(documents=5), tmp_path / "d", stories())
+    with pytest.raises(InputError, match="two different runs are"):
+        load_records([tmp_path / "a", tmp_path / "d"])
 
 
 def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

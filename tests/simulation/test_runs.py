@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import contents, finish, rules, short_stories, stories, tiny
+from small import TINY_RECIPE, contents, finish, rules, short_stories, stories, tiny
 
 from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.model.checkpoint import save_model
+from corefine.model.network import Model
 from corefine.simulation import runs
 from corefine.simulation.loop import Annotated, Learned, RoundDone, RoundStart
+from corefine.simulation.neural import resolve_recipe
 from corefine.simulation.runs import is_finished, load_config, read_rows, run, time_shares
 
 
@@ -98,6 +101,47 @@ def test_a_run_of_another_version_is_not_resumed(tmp_path: Path) -> None:
     (tmp_path / "run" / "config.json").write_text(json.dumps({**config, "corefine": "0.0.1"}))
     with pytest.raises(InputError, match=r"started with corefine 0\.0\.1"):
         finish(rules(), tmp_path / "run", stories(), resume=True)
+
+
+def test_an_unfinished_run_of_other_source_is_not_resumed(tmp_path: Path) -> None:
+    events = run(rules(), tmp_path, stories())
+    next(event for event in events if isinstance(event, RoundDone))
+    events.close()
+    config = json.loads((tmp_path / "config.json").read_bytes())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"code": "other"}))
+    with pytest.raises(InputError, match="another state of corefine's source"):
+        finish(rules(), tmp_path, stories(), resume=True)
+
+
+def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
+    events = run(rules(), tmp_path, stories())
+    next(events)
+    with pytest.raises(InputError, match="another process is running into"):
+        finish(rules(), tmp_path, stories(), resume=True)
+    events.close()
+    assert finish(rules(), tmp_path, stories(), resume=True)
+
+
+def test_settings_that_came_later_are_at_their_defaults(tmp_path: Path) -> None:
+    finish(rules(), tmp_path, stories())
+    config = json.loads((tmp_path / "config.json").read_bytes())
+    del config["simulation"]["read_at_most"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert finish(rules(), tmp_path, stories(), resume=True) == []
+
+
+def test_another_starter_is_not_resumed(tmp_path: Path) -> None:
+    for seed, name in ((1, "one"), (2, "two")):
+        save_model(tmp_path / name, Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=seed))
+    shutil.copytree(tmp_path / "one", tmp_path / "starter")
+    config = tiny(documents=3, starter=str(tmp_path / "starter"))
+    events = run(config, tmp_path / "run", short_stories())
+    next(event for event in events if isinstance(event, RoundDone))
+    events.close()
+    shutil.rmtree(tmp_path / "starter")
+    shutil.copytree(tmp_path / "two", tmp_path / "starter")
+    with pytest.raises(InputError, match="began with another starter"):
+        finish(config, tmp_path / "run", short_stories(), resume=True)
 
 
 def test_a_full_disk_is_said_and_loses_no_finished_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

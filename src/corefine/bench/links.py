@@ -26,6 +26,11 @@ LAST = 100
 SIZES = (100, 1_000, 10_000, 100_000)
 """Links after which ours should cost the same."""
 
+CLOSURE_SIZES = (100, 200, 400, 800, 1_600)
+"""Links at which the three are compared in a figure."""
+SCRATCH_TIMED = 2
+"""Links that are timed from scratch for it; each takes a second or more at 1,600."""
+
 
 @dataclass(frozen=True, slots=True)
 class PaperLinks:
@@ -79,6 +84,17 @@ def measure(*, links: int = 1_600, seed: int = 0, scratch_timed: int = 5, sizes:
         flat={size: ours_us(made_of(size, seed)) for size in sizes},
         paper_links=_paper_links(made),
     )
+
+
+def closure_times(sizes: Iterable[int] = CLOSURE_SIZES) -> dict[str, list[tuple[int, float]]]:
+    """Milliseconds to take one more link at each size: ours, the paper's Algorithm 1, from scratch."""
+    times: dict[str, list[tuple[int, float]]] = {"ours": [], "Algorithm 1": [], "from scratch": []}
+    for size in sizes:
+        made = made_of(size, 0)
+        times["ours"].append((size, ours_us(made, replays=3) / 1000))
+        times["Algorithm 1"].append((size, algorithm1_us(made, replays=1) / 1000))
+        times["from scratch"].append((size, scratch_us(made, SCRATCH_TIMED) / 1000))
+    return times
 
 
 def made_of(links: int, seed: int) -> Annotation:

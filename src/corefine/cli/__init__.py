@@ -19,6 +19,7 @@ from corefine.cli.export import export as export_command
 from corefine.cli.invite import invite as invite_command
 from corefine.cli.plot import plot as plot_command
 from corefine.cli.predict import predict as predict_command
+from corefine.cli.ray_option import CommandWithRay
 from corefine.cli.reproduce import reproduce as reproduce_command
 from corefine.cli.score import score as score_command
 from corefine.cli.simulate import simulate as simulate_command
@@ -53,9 +54,9 @@ app.command("convert")(convert_command)
 app.command("demo")(demo_command)
 app.command("predict")(predict_command)
 app.command("plot")(plot_command)
-app.command("reproduce")(reproduce_command)
+app.command("reproduce", cls=CommandWithRay)(reproduce_command)
 app.command("score")(score_command)
-app.command("simulate")(simulate_command)
+app.command("simulate", cls=CommandWithRay)(simulate_command)
 app.command("train")(train_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")

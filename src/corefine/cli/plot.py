@@ -24,4 +24,9 @@ def plot(
     need_plot()
     text = comment.read_text(encoding="utf-8") if comment is not None else ""
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
-    typer.echo(write_report(load_records(runs), out, closure_times=closure_times, comment=paragraphs))
+    times = None
+    if closure_times:
+        from corefine.bench.links import closure_times as measure
+
+        times = measure()
+    typer.echo(write_report(load_records(runs), out, closure=times, comment=paragraphs))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to go on.")],
-    corpus: Annotated[str, typer.Option(help="A corpus's name, a file, a folder, or 'stories'.")] = "litbank",
+    corpus: Annotated[str | None, typer.Option(help="A corpus's name (litbank), a file, a folder, 'stories'.")] = None,
     budgets: Annotated[
         str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, with commas between.")
     ] = "0,20,40,80,160",
@@ -31,17 +31,23 @@ def reproduce(
     workers: Annotated[int, typer.Option(help="Cells at a time; 0 for one a core.")] = 0,
     config: Annotated[Path | None, typer.Option(help="Settings that all cells share, as TOML.")] = None,
     mirror: Annotated[Path | None, typer.Option(help="Folder that has the corpora of the registry.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Cells as tasks on Ray: 'local', or a cluster's address.")] = None,
+    ray: Annotated[
+        str | None, typer.Option(help="Cells as tasks on Ray: on this machine, or the cluster at an address.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cells.")] = False,
     report: Annotated[bool, typer.Option(help="Whether to draw the report at the end.")] = True,
 ) -> None:
     """Run the paper's experiments, selectors x budgets x seeds with ablation and extensions, and report them."""
+    from corefine.errors import InputError
     from corefine.simulation.cells import grid
     from corefine.simulation.config import SimulationConfig, load_settings
     from corefine.simulation.grid import CellFailed, load_for
 
-    settings = (load_settings(config) if config is not None else {}) | {"corpus": corpus}
-    base = SimulationConfig.from_dict(settings)
+    settings = load_settings(config) if config is not None else {}
+    for name, flag in (("seed", "--seeds"), ("questions", "--budgets"), ("seconds", "--budgets")):
+        if name in settings:
+            raise InputError(f"{config} sets {name!r}, which the grid varies: see {flag}")
+    base = SimulationConfig.from_dict(settings | ({"corpus": corpus} if corpus is not None else {}))
     cells = grid(base, budgets=_numbers(budgets), seeds=seeds, other_seeds=other_seeds, groups=groups.split(","))
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:
@@ -60,10 +66,12 @@ def reproduce(
         typer.echo(_line(result))
         failed += isinstance(result, CellFailed)
     if report and failed < len(cells):
+        from corefine.bench.links import closure_times
         from corefine.simulation.report import write_report
         from corefine.simulation.summary import load_records
 
-        typer.echo(f"report: {write_report(load_records([out / 'rows']), out / 'report')}")
+        page = write_report(load_records([out / "rows"]), out / "report", closure=closure_times())
+        typer.echo(f"report: {page}")
     if failed:
         typer.echo(f"{failed} of {len(cells)} cells failed; run the same command again to go on", err=True)
         raise typer.Exit(1)

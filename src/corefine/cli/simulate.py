@@ -26,7 +26,7 @@ def simulate(
     config: Annotated[Path | None, running_(help="Settings from a TOML file; flags go before it.")] = None,
     print_config: Annotated[bool, running_("--print-config", help="Print commented TOML and exit.")] = False,
     explain: Annotated[bool, running_("--explain", help="Explain the first ten questions.")] = False,
-    ray: Annotated[str | None, running_(help="Work on Ray: 'local', or a cluster's address.")] = None,
+    ray: Annotated[str | None, running_(help="Work on Ray: on this machine, or the cluster at an address.")] = None,
     mirror: Annotated[Path | None, corpus_(help="Folder that has the corpora of the registry.")] = None,
     corpus: Annotated[str | None, corpus_(help="A corpus's name, a file, a folder, or 'stories'.")] = None,
     documents: Annotated[int | None, corpus_(help="Training documents to use, at most.")] = None,
@@ -93,10 +93,10 @@ def simulate(
 def _settings(given: dict[str, Any], config: Path | None, resumed: Path | None) -> SimulationConfig:
     """Flags over the TOML file over the defaults; for a run that is resumed, what it was started with."""
     from corefine.simulation.config import SimulationConfig, load_settings
-    from corefine.simulation.runs import CONFIG, load_config
+    from corefine.simulation.runs import load_config
 
     values = load_settings(config) if config is not None else {}
-    if resumed is not None and (resumed / CONFIG).is_file():
+    if resumed is not None:
         values = load_config(resumed).to_dict() | values
     for one, other in (("questions", "seconds"), ("seconds", "questions")):
         if one in given and other not in given:
@@ -132,7 +132,7 @@ def _line(row: dict[str, Any]) -> str:
     line = f"round {row['round']:2}  {row['documents']:4} documents  {row['hours']:7.2f} h  F1 {scores}"
     asked = row["asked"]
     if asked is None:
-        return line + "  (retrained from scratch)"
+        return line + "  (trained anew on everything)"
     share = f"{100 * asked['yes'] / asked['initial']:.0f} % yes" if asked["initial"] else "-"
     labels = f"labels {asked['before_f1']:.1f} -> {asked['after_f1']:.1f}"
     return f"{line}  {asked['questions']:5} questions, {share}, {labels}"

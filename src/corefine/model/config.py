@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from corefine.errors import ConfigError
 
@@ -18,10 +18,14 @@ FULL: Literal["full"] = "full"
 class Config:
     """Reading and writing of plain dictionaries, shared by the frozen dataclasses below."""
 
+    retired: ClassVar[frozenset[str]] = frozenset()
+    """Settings that there once were; a file that says nothing (null) of them can still be read."""
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The configuration these values describe; what is left out takes its default."""
         known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
+        values = {key: value for key, value in values.items() if key not in cls.retired or value is not None}
         for key in values:
             if key not in known:
                 raise ConfigError(
@@ -46,6 +50,8 @@ class Config:
 @dataclass(frozen=True, slots=True)
 class EncoderConfig(Config):
     """What turns tokens into states."""
+
+    retired: ClassVar[frozenset[str]] = frozenset({"adapter"})
 
     kind: str = "minilm"  # minilm | transformer | bilstm
     path: str | None = None  # transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder

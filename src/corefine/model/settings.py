@@ -11,7 +11,6 @@ from corefine.errors import ConfigError
 from corefine.model.config import Config, ModelConfig
 
 RECIPES = Path(__file__).with_name("recipes")
-POLICIES = ("pseudo", "answered", "mix")
 
 
 @dataclass(frozen=True, slots=True)

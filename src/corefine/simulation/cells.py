@@ -85,9 +85,7 @@ def grid(
     asked = sorted({float(budget) for budget in budgets if budget > 0})
     if not asked:
         raise ConfigError("a grid needs at least one budget above 0")
-    small, middle, large = asked[min(1, len(asked) - 1)], asked[min(2, len(asked) - 1)], asked[-1]
-    if len(asked) == 2:
-        small = asked[0]
+    small, middle, large = asked[(len(asked) - 1) // 2], asked[len(asked) // 2], asked[-1]
     order = list(dict.fromkeys([small, large, middle, *asked]))
     cells: dict[str, Cell] = {}
     others: dict[str, tuple[dict[str, dict[str, Any]], list[float]]] = {

@@ -112,6 +112,8 @@ class SimulationConfig(Config):
             )
         if not self.initial and self.learner == "model" and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
+        if not self.initial and self.members > 1:
+            raise ConfigError("initial = 0: the members of a committee would all be the starter, and never disagree")
         if self.selector == "committee" and self.members < 2:
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
         if self.selector == "committee" and self.learner == "rules":

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,9 @@ def load(name: str, *, mirror: Path | None = None) -> Corpus:
     corpus = _stories() if name == STORIES else load_corpus(name, mirror=mirror)
     if corpus.partial:
         raise InputError(f"{corpus.name} has only some chains of each document annotated: gold cannot answer for it")
+    twice = [name for name, count in Counter(document.key for document in corpus.train).items() if count > 1]
+    if twice:
+        raise InputError(f"{corpus.name} has several training documents named {twice[0]}")
     if not corpus.dev:
         corpus = _hold_out(corpus)
     for split, documents in (("train", corpus.train), ("dev", corpus.dev)):

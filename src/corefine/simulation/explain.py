@@ -44,7 +44,7 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
     for _ in range(most):
         question = session.next_question()
         if question is None:
-            yield "Nothing is left to ask."
+            yield "Nothing is left to ask, or the budget is spent."
             return
         yield ""
         yield from _question(session, question)

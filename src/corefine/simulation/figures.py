@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from corefine.simulation import paper
 from corefine.simulation.cells import LABELS
 from corefine.simulation.drawing import SETTINGS, STYLES, draw_line, need_plot, new_axes, save, style_of
-from corefine.simulation.summary import FIRST, TENTHS, Point, Record, first_models, points
+from corefine.simulation.summary import FIRST, TENTHS, Point, Record, by_seed, first_models, points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,15 +122,17 @@ def _first_model(axes: Axes, records: Sequence[Record], measure: str = "conll_f1
 
 def label_policies(records: Sequence[Record]) -> Figure | None:
     """F1 against total hours for each way of training on the same kind of answers, over the same seeds."""
+    kinds = [kind for kind in ("discrete", *LABELS) if any(record.kind == kind for record in records)]
     seeds: dict[float, set[int]] = {}
     for record in records:
         if record.group == "labels":
-            seeds.setdefault(record.budget, set()).add(record.seed)
-    if not seeds:
+            of_kinds = [set(by_seed(records, kind, record.budget)) for kind in kinds]
+            seeds[record.budget] = set.intersection(*(each for each in of_kinds if each))
+    if not seeds or any(record.settings["labels"] != "pseudo" for record in records if record.kind == "discrete"):
         return None
     shown = [record for record in records if record.seed in seeds.get(record.budget, ())]
     figure, axes = new_axes()
-    for kind in ("discrete", *LABELS):
+    for kind in kinds:
         found = sorted(points(r for r in shown if r.kind == kind), key=lambda point: point.mean("hours"))
         x, y = [point.mean("hours") for point in found], [point.mean("conll_f1") for point in found]
         label = "all labels alike, as the paper" if kind == "discrete" else None
@@ -152,7 +154,7 @@ def over_rounds(records: Sequence[Record]) -> Figure | None:
     if not shown:
         return None
     budget = max(record.budget for record in shown)
-    figure, axes = new_axes(f"round by round, {budget:g} questions per 1,000 tokens, seed 0")
+    figure, axes = new_axes(f"round by round, {budget:g} {shown[0].unit}, seed 0")
     for record in shown:
         if record.budget == budget:
             rows = record.rounds

@@ -21,12 +21,12 @@ from corefine.data import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.simulation import corpora
 from corefine.simulation.cells import Cell
-from corefine.simulation.runs import run
-from corefine.simulation.summary import Record, record_of
+from corefine.simulation.runs import check_same, describe, run
+from corefine.simulation.summary import Record, read_record, record_of
 from corefine.writing import write_atomically
 
 CELLS = "cells"
-FIRST = "first"
+FIRST_MODELS = "first"
 ROWS = "rows"
 
 
@@ -54,8 +54,8 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
     """Run what is not finished yet, `workers` cells at a time; yields each as it is done."""
     left = []
     for cell in cells:
-        if row_path(out, cell).is_file():
-            yield CellDone(cell, row_path(out, cell), ran=False)
+        if (found := finished(cell, out, corpus)) is not None:
+            yield found
         else:
             left.append(cell)
     if workers == 1:
@@ -65,6 +65,18 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
     yield from _in_processes(left, out, corpus, workers)
 
 
+def finished(cell: Cell, out: Path, corpus: Corpus) -> Result | None:
+    """What there is of a cell already: its record, or why that is of another run; None if there is none."""
+    path = row_path(out, cell)
+    if not path.is_file():
+        return None
+    try:
+        check_same(f"the cell {cell.name} in {out}", read_record(path).config, describe(cell.config, corpus))
+    except CorefineError as error:
+        return CellFailed(cell, str(error))
+    return CellDone(cell, path, ran=False)
+
+
 def row_path(out: Path, cell: Cell) -> Path:
     return out / ROWS / f"{cell.name}.json"
 
@@ -72,7 +84,7 @@ def row_path(out: Path, cell: Cell) -> Path:
 def run_cell(cell: Cell, out: Path, corpus: Corpus) -> Record:
     """Run one cell, or what is left of it, and write its record."""
     folder = out / CELLS / cell.name
-    for _ in run(cell.config, folder, corpus, resume=True, shared=out / FIRST):
+    for _ in run(cell.config, folder, corpus, resume=True, shared=out / FIRST_MODELS):
         pass
     record = record_of(folder, kind=cell.kind, group=cell.group)
     write_record(out, record)
@@ -97,13 +109,36 @@ def _result(cell: Cell, out: Path, corpus: Corpus) -> Result:
         run_cell(cell, out, corpus)
     except CorefineError as error:
         return CellFailed(cell, str(error))
+    except (OSError, RuntimeError, MemoryError, ArithmeticError) as error:  # a full disk, torch, too little memory
+        return CellFailed(cell, f"{type(error).__name__}: {error}")
     return CellDone(cell, row_path(out, cell))
 
 
 def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[Result]:
+    """A process that is killed takes the others of its pool with it, so that what it left is begun again in a new one;
+    as nobody can tell whose fault it was, one cell at a time."""
+    left = dict.fromkeys(cells)
+    for at_a_time in (workers, *[1] * len(cells)):
+        broken: list[Cell] = []
+        for result in _in_pool(tuple(left), out, corpus, at_a_time):
+            if isinstance(result, Cell):
+                broken.append(result)
+            else:
+                del left[result.cell]
+                yield result
+        if not broken:
+            return
+        if at_a_time == 1:
+            del left[broken[0]]
+            yield CellFailed(broken[0], "its process was killed, by the system for want of memory perhaps")
+
+
+def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[Result | Cell]:
+    """Results, and the cells that a broken pool left, in their order."""
     context = multiprocessing.get_context("spawn")  # torch must not be forked
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(corpus,)) as pool:
         running: dict[Future[Result], Cell] = {pool.submit(_work, cell, out): cell for cell in cells}
+        lost: list[Cell] = []
         try:
             while running:
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -112,10 +147,11 @@ def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int
                     try:
                         yield future.result()
                     except BrokenProcessPool:
-                        yield CellFailed(cell, "its worker process was killed; run the grid again to go on with it")
+                        lost.append(cell)
         finally:
             for future in running:
                 future.cancel()
+    yield from sorted(lost, key=cells.index)
 
 
 _CORPUS: Corpus | None = None

@@ -10,6 +10,7 @@ import hashlib
 import json
 import random
 import shutil
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corefine.document import Document
-from corefine.errors import ConfigError
-from corefine.model.checkpoint import is_model, load_model
+from corefine.errors import ConfigError, InputError
+from corefine.model.checkpoint import MODEL, is_model, load_model
 from corefine.model.committee import Committee
 from corefine.model.labels import Example, Known, partly_labelled
 from corefine.model.network import Model
+from corefine.model.records import load_record
 from corefine.model.settings import Recipe, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
@@ -63,7 +65,8 @@ class NeuralLearner:
         shared: Path | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self.config, self.recipe, self.dev = config, recipe, tuple(dev)
+        self.config, self.recipe = config, recipe
+        self.dev = tuple(dev) if config.initial else ()  # who has no gold has none to choose an epoch by either
         self.folder, self.cache, self.shared = folder, cache, shared
         self.workers = workers or Here()
         self._lender: Model | None = None  # a model whose loaded encoder the next one uses again
@@ -130,10 +133,14 @@ class NeuralLearner:
 
     def _warm(self, round: int, final: bool, member: int) -> Path | None:
         """What a training begins with: new weights, the last round's, or the starter's."""
+        if round == 0 or final or self.config.start != "warm":
+            return starter_folder(self.config)
         before = self._round(round - 1) / f"member-{member}"
-        if round > 0 and not final and self.config.start == "warm" and is_model(before):
+        if is_model(before):
             return before
-        return starter_folder(self.config)  # so does a round before which nothing was learnt
+        if self.config.initial:
+            raise InputError(f"{before} is gone, and the next round begins with it: start a new run")
+        return starter_folder(self.config)  # nothing had been learnt before
 
     # First models that the runs of a grid share
 
@@ -148,13 +155,18 @@ class NeuralLearner:
     def _borrow(self, job: MemberJob) -> None:
         place = self._place(job)
         if place is not None and place.is_dir() and not job.done:
-            shutil.copytree(place, job.folder, dirs_exist_ok=True)
+            copy = job.folder.with_name(f"{job.folder.name}.borrowed")
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(place, copy)
+            shutil.rmtree(job.folder, ignore_errors=True)
+            copy.rename(job.folder)  # at once: a kill must not leave half a model that seems done
 
     def _lend(self, job: MemberJob) -> None:
         place = self._place(job)
         if place is None or place.exists():
             return
-        copy = place.with_name(f"{place.name}.{job.folder.parent.parent.parent.name}")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        copy = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
         shutil.copytree(job.folder, copy, dirs_exist_ok=True)
         with suppress(OSError):  # another run was faster; its model is the same
             copy.rename(place)
@@ -185,6 +197,12 @@ def starter_folder(config: SimulationConfig) -> Path | None:
     if not is_model(path):
         raise ConfigError(f"starter = {config.starter!r}: {path} holds no model")
     return path
+
+
+def starter_weights(config: SimulationConfig) -> str | None:
+    """The hash of the starter's weights."""
+    folder = starter_folder(config)
+    return None if folder is None else str(load_record(folder, MODEL).facts["sha256"])
 
 
 def example_of(lesson: Lesson, config: SimulationConfig) -> Example:

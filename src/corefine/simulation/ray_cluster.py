@@ -24,9 +24,9 @@ from corefine.document import Document
 from corefine.errors import CorefineError, InputError, MissingExtraError
 from corefine.prediction import Prediction
 from corefine.simulation.cells import Cell
-from corefine.simulation.grid import CELLS, CellDone, CellFailed, Result, row_path, run_cell
-from corefine.simulation.runs import cache_folder
-from corefine.writing import write_atomically
+from corefine.simulation.grid import CELLS, FIRST_MODELS, CellDone, CellFailed, Result, finished, row_path, run_cell
+from corefine.simulation.runs import CHECKPOINTS, cache_folder
+from corefine.writing import LOCK, write_atomically
 
 if TYPE_CHECKING:
     from corefine.model.network import Model
@@ -88,8 +88,8 @@ def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterato
     shared = ray.put(corpus)
     waiting: dict[Any, Cell] = {}
     for cell in cells:
-        if row_path(out, cell).is_file():
-            yield CellDone(cell, row_path(out, cell), ran=False)
+        if (found := finished(cell, out, corpus)) is not None:
+            yield found
         else:
             waiting[task.remote(cell, shared)] = cell
     while waiting:
@@ -113,9 +113,8 @@ def _cell_task(cell: Cell, corpus: Corpus) -> Files:
     with tempfile.TemporaryDirectory(prefix="corefine-") as place:
         out = Path(place)
         run_cell(cell, out, corpus)
-        checkpoints = out / CELLS / cell.name / "checkpoints"
-        shutil.rmtree(checkpoints, ignore_errors=True)
-        shutil.rmtree(out / "first", ignore_errors=True)
+        shutil.rmtree(out / CELLS / cell.name / CHECKPOINTS, ignore_errors=True)
+        shutil.rmtree(out / FIRST_MODELS, ignore_errors=True)
         return pack(out)
 
 
@@ -133,10 +132,11 @@ class RayWorkers:
             )
             for job in jobs
         ]
-        for job, files in zip(jobs, ray.get(running), strict=True):
-            done = {name: content for name, content in files.items() if name == "done"}
-            unpack({name: content for name, content in files.items() if name != "done"}, job.folder)
-            unpack(done, job.folder)
+        from corefine.simulation.workers import DONE
+
+        for job, files in zip(jobs, _results(running), strict=True):
+            unpack({name: content for name, content in files.items() if name != DONE}, job.folder)
+            unpack({DONE: files[DONE]}, job.folder)
 
     def predict(self, trained: Trained, documents: Sequence[Document]) -> list[Prediction]:
         """Chunks of documents as tasks, in their order; a handful is predicted here."""
@@ -149,8 +149,23 @@ class RayWorkers:
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_predict_task)
         members = ray.put([pack(folder) for folder in trained.folders])
         chunks = [documents[at : at + CHUNK] for at in range(0, len(documents), CHUNK)]
-        found = ray.get([task.remote(members, tuple(chunk), trained.threads) for chunk in chunks])
+        found = _results([task.remote(members, tuple(chunk), trained.threads) for chunk in chunks])
         return [prediction for chunk in found for prediction in chunk]
+
+
+def _results(running: Sequence[Any]) -> list[Any]:
+    """What tasks returned; an error that is ours as it was raised, any other as one of the cluster's."""
+    import ray
+
+    try:
+        found: list[Any] = ray.get(list(running))
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, CorefineError):
+            raise error.cause from error
+        raise InputError(f"a task failed on Ray: {error}") from error
+    except ray.exceptions.RayError as error:
+        raise InputError(f"Ray lost a task {RETRIES + 1} times ({type(error).__name__}): --resume goes on") from error
+    return found
 
 
 def _train_task(job: MemberJob, warm: Files | None) -> Files:
@@ -172,11 +187,15 @@ def _predict_task(members: list[Files], documents: tuple[Document, ...], threads
     use_threads(threads)
     digests = tuple(_digest(files) for files in members)
     _WAITING.update(zip(digests, members, strict=True))
-    predictor = _predictor(digests)
+    try:
+        predictor = _predictor(digests)
+    finally:
+        _WAITING.clear()
     return [predictor.predict(document) for document in documents]
 
 
 _WAITING: dict[str, Files] = {}
+"""Members on their way into `_predictor`, which remembers by their digests alone."""
 
 
 @lru_cache(maxsize=2)
@@ -197,7 +216,9 @@ def _predictor(digests: tuple[str, ...]) -> Predictor:
 def pack(folder: Path) -> Files:
     """The files of a folder by their paths in it."""
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != LOCK
     }
 
 

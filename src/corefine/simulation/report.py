@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from corefine import __version__
-from corefine.simulation import tables
 from corefine.simulation.figures import Drawn, draw_all
 from corefine.simulation.summary import Record
 from corefine.simulation.table import Table
+from corefine.simulation.tables import Closure, all_tables
 from corefine.writing import write_atomically
 
 PAGE = "report.html"
@@ -23,7 +23,7 @@ CAPTIONS = {
     "pronoun_f1": "The same, scored on clusters that hold a pronoun.",
     "delta_f1": "What the answers do to the labels of the documents that are annotated: F1 after minus F1 before.",
     "labels": "What the last model is trained on: four ways to use the same kind of answers.",
-    "rounds": "F1 of the model of each round; the last is retrained from scratch.",
+    "rounds": "F1 of the model of each round; the last is trained anew on everything.",
     "yes_share": "Initial questions answered yes, over the course of a document's questions.",
     "paper": "Gain over no questions, ours and the paper's; corpora and models differ, the axes do not.",
     "closure": "Time to take one more link, on this machine; stars are the paper's figures.",
@@ -43,16 +43,15 @@ th:first-child, td:first-child { text-align: left } thead th { border-bottom: 2p
 
 
 def write_report(
-    records: Sequence[Record], folder: Path, *, closure_times: bool = True, comment: Sequence[str] = ()
+    records: Sequence[Record], folder: Path, *, closure: Closure | None = None, comment: Sequence[str] = ()
 ) -> Path:
     """Draw figures, make tables, and put both on one page; returns the page.
 
-    closure_times    whether to time the closures on this machine for their figure
-    comment          paragraphs that open the page
+    closure    how long closures take on this machine, for their figure; None for no figure
+    comment    paragraphs that open the page
     """
-    closure = tables.time_closures() if closure_times else None
     drawn = draw_all(records, folder, closure)
-    made = tables.all_tables(records, closure)
+    made = all_tables(records, closure)
     write_atomically(folder / TABLES, "\n".join(table.markdown() for table in made).encode())
     page = _page(records, made, [(each, (folder / f"{each.name}.png").read_bytes()) for each in drawn], comment)
     write_atomically(folder / PAGE, page.encode())

@@ -33,7 +33,7 @@ from corefine.simulation.config import SimulationConfig
 from corefine.simulation.learner import Learner, RulesLearner
 from corefine.simulation.lessons import Lesson
 from corefine.simulation.loop import Event, Restored, RoundDone, simulate
-from corefine.writing import write_atomically
+from corefine.writing import exclusive, write_atomically
 
 if TYPE_CHECKING:
     from corefine.model.settings import Recipe
@@ -62,22 +62,32 @@ def run(
     workers    who trains and predicts; None: this process
     """
     recipe = _recipe(config)
-    described = _describe(config, recipe, corpus)
-    started = (folder / CONFIG).is_file()
-    if started and not resume:
+    described = describe(config, corpus)
+    if (folder / CONFIG).is_file() and not resume:
         raise InputError(f"{folder} holds a run already: go on with it (--resume), or choose another folder")
-    if started:
-        _check_same(folder, read_config(folder), described)
-    else:
-        _write(folder / CONFIG, json.dumps(described, indent=1, ensure_ascii=False).encode())
-    restored = _restore(folder, corpus)
-    if restored.rows and restored.rows[-1]["final"]:
-        return
-    learner = _learner(config, recipe, corpus, folder, shared, workers)
-    for event in simulate(config, corpus, learner, restored=restored):
-        if isinstance(event, RoundDone):
-            _keep(folder, event)
-        yield event
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    with exclusive(folder, "running into"):
+        if (folder / CONFIG).is_file():
+            saved = read_config(folder)
+            check_same(f"the run in {folder}", saved, described)
+            if saved.get("code") != described["code"] and not is_finished(folder):
+                raise InputError(
+                    f"the run in {folder} was started by another state of corefine's source, and would not end as it "
+                    "began: finish it with that one, or start a new run"
+                )
+        else:
+            _write(folder / CONFIG, json.dumps(described, indent=1, ensure_ascii=False).encode())
+        restored = _restore(folder, corpus)
+        if restored.rows and restored.rows[-1]["final"]:
+            return
+        learner = _learner(config, recipe, corpus, folder, shared, workers)
+        for event in simulate(config, corpus, learner, restored=restored):
+            if isinstance(event, RoundDone):
+                _keep(folder, event)
+            yield event
 
 
 def load_config(folder: Path) -> SimulationConfig:
@@ -174,8 +184,10 @@ def _learner(
     )
 
 
-def _describe(config: SimulationConfig, recipe: Recipe | None, corpus: Corpus) -> dict[str, Any]:
-    return {
+def describe(config: SimulationConfig, corpus: Corpus) -> dict[str, Any]:
+    """All that a run's result follows from."""
+    recipe = _recipe(config)
+    described: dict[str, Any] = {
         "corefine": __version__,
         "code": code_hash(),
         "simulation": config.to_dict(),
@@ -188,6 +200,11 @@ def _describe(config: SimulationConfig, recipe: Recipe | None, corpus: Corpus) -
             "fingerprint": corpora.fingerprint(corpus),
         },
     }
+    if config.starter is not None and config.learner == "model":
+        from corefine.simulation.neural import starter_weights
+
+        described["starter"] = starter_weights(config)
+    return described
 
 
 @cache
@@ -204,27 +221,46 @@ def code_hash() -> str:
     return digest.hexdigest()[:12]
 
 
-def _check_same(folder: Path, saved: dict[str, Any], present: dict[str, Any]) -> None:
-    """Raise unless the run in the folder is the one that is asked for."""
+def check_same(what: str, saved: dict[str, Any], present: dict[str, Any]) -> None:
+    """Raise unless what is saved (a run, or the record of one) is of the run that is asked for."""
     if saved.get("corefine") != __version__:
         raise InputError(
-            f"the run in {folder} was started with corefine {saved.get('corefine')}, and this is {__version__}: "
+            f"{what} was started with corefine {saved.get('corefine')}, and this is {__version__}: "
             "finish it with that version, or start a new run"
         )
     if saved.get("corpus") != present["corpus"]:
         raise InputError(
-            f"the corpus has changed since the run in {folder} was started: its texts, gold or splits are others; "
+            f"the corpus has changed since {what} was started: its texts, gold or splits are others; "
             "resume with the corpus as it was, or start a new run"
         )
-    present = json.loads(json.dumps(present))
+    if saved.get("starter") != present.get("starter"):
+        raise InputError(f"{what} began with another starter than the one that is there now; start a new run")
     for part in ("simulation", "recipe"):
-        one, other = saved.get(part) or {}, present[part] or {}
+        one, other = _flat(_as_now(part, saved.get(part))), _flat(json.loads(json.dumps(present[part])))
         for name in sorted(one.keys() | other.keys()):
             if one.get(name) != other.get(name):
                 raise ConfigError(
-                    f"the run in {folder} was started with {part} {name} = {one.get(name)!r}, not {other.get(name)!r}; "
+                    f"{what} was started with {part} {name} = {one.get(name)!r}, not {other.get(name)!r}; "
                     "resume it as it was started, or choose another folder"
                 )
+
+
+def _as_now(part: str, values: dict[str, Any] | None) -> Any:
+    """Saved settings as this version would save them: those that came later at their defaults."""
+    if values is None:
+        return None
+    if part == "simulation":
+        return SimulationConfig.from_dict(values).to_dict()
+    from corefine.model.settings import Recipe
+
+    return json.loads(json.dumps(Recipe.from_dict(values).to_dict()))
+
+
+def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their dotted names."""
+    if not isinstance(values, dict):
+        return {prefix.removesuffix("."): values} if prefix else {}
+    return {name: value for key, inner in values.items() for name, value in _flat(inner, f"{prefix}{key}.").items()}
 
 
 def _restore(folder: Path, corpus: Corpus) -> Restored:

@@ -11,9 +11,13 @@ from typing import Any
 
 from corefine.errors import InputError
 from corefine.simulation import runs
+from corefine.simulation.config import SimulationConfig
 
 FIRST = "first model"
-"""The kind of a run that ends before any question; every run of a seed begins with the same one."""
+"""The kind of a run that ends before any question; all runs of a seed with one model begin with the same one."""
+
+APART = {"corpus", "documents", "protocol", "selector", "questions", "seconds", "per", "seed", "starter", "threads"}
+"""Settings that the kind of a run does not tell, since something else does or results hardly depend on them."""
 
 TENTHS = 10
 """Questions of a document are summarised in tenths of their sequence."""
@@ -56,6 +60,17 @@ class Record:
     @property
     def seed(self) -> int:
         return int(self.settings["seed"])
+
+    @property
+    def members(self) -> int:
+        """How many models its predictions are the mean of."""
+        return SimulationConfig.from_dict(self.settings).members
+
+    @property
+    def unit(self) -> str:
+        """What its budget counts."""
+        what = "questions" if self.settings["questions"] is not None else "seconds"
+        return f"{what} {'a document' if self.settings['per'] == 'document' else 'per 1,000 tokens'}"
 
     @property
     def last(self) -> dict[str, Any]:
@@ -130,22 +145,30 @@ def record_of(folder: Path, *, kind: str | None = None, group: str = "main") -> 
 
 def load_records(paths: Iterable[Path]) -> list[Record]:
     """The records of run folders, of record files, and of folders that hold either."""
-    found = [record for path in paths for record in _load(path)]
+    found: dict[tuple[str, str, float, int], Record] = {}
+    for record in (record for path in paths for record in _load(path)):
+        key = (record.corpus, record.kind, record.budget, record.seed)
+        if key in found and found[key].rounds != record.rounds:
+            raise InputError(
+                f"two different runs are {record.kind} with a budget of {record.budget:g} and seed {record.seed} on "
+                f"{record.corpus}: {found[key].name} and {record.name}; plot them apart"
+            )
+        found[key] = record
     if not found:
         raise InputError("there is no finished run among these: give run folders, or the rows of a reproduction")
-    return found
+    return list(found.values())
 
 
 def _load(path: Path) -> list[Record]:
     if path.is_file():
-        return [_read(path)]
+        return [read_record(path)]
     if not path.is_dir():
         raise InputError(f"{path} is neither a run's folder nor a file of rows")
     if (path / runs.CONFIG).is_file():
         return [record_of(path)]
     if (path / "rows").is_dir():  # the folder of a reproduction
         return _load(path / "rows")
-    found = [_read(file) for file in sorted(path.glob("*.json"))]
+    found = [read_record(file) for file in sorted(path.glob("*.json"))]
     for folder in sorted(each for each in path.iterdir() if each.is_dir()):
         if not (folder / runs.CONFIG).is_file() or runs.is_finished(folder):
             found += _load(folder)
@@ -153,8 +176,8 @@ def _load(path: Path) -> list[Record]:
 
 
 def first_models(records: Iterable[Record]) -> list[Record]:
-    """The first model of each seed."""
-    return list({record.seed: record.first() for record in records if record.rounds[0]["hours"] == 0}.values())
+    """The first model of each seed; a committee's, which is better than one model, is left aside."""
+    return list({record.seed: record.first() for record in records if record.members == 1}.values())
 
 
 def by_seed(records: Iterable[Record], kind: str, budget: float) -> dict[int, Record]:
@@ -162,7 +185,8 @@ def by_seed(records: Iterable[Record], kind: str, budget: float) -> dict[int, Re
     return {record.seed: record for record in records if record.kind == kind and record.budget == budget}
 
 
-def _read(path: Path) -> Record:
+def read_record(path: Path) -> Record:
+    """The record in a file."""
     try:
         return Record(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
@@ -170,10 +194,13 @@ def _read(path: Path) -> Record:
 
 
 def _kind(settings: dict[str, Any]) -> str:
-    """What a run that belongs to no grid is called in a figure."""
-    return str(
-        settings["protocol"] if settings["selector"] in ("entropy", "pairwise-entropy") else settings["selector"]
-    )
+    """What a run that belongs to no grid is called: its protocol or selector, and what else is unlike the defaults."""
+    usual = SimulationConfig().to_dict()
+    name = settings["protocol"] if settings["selector"] in ("entropy", "pairwise-entropy") else settings["selector"]
+    others = [
+        f"{key} {value}" for key, value in settings.items() if key not in APART and value != usual.get(key, value)
+    ]
+    return ", ".join([str(name), *others])
 
 
 def _tenths(questions: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
