@@ -31,6 +31,8 @@ def test_a_run_is_a_folder(tmp_path: Path) -> None:
     questions = read_rows(tmp_path / "run" / "questions.jsonl")
     assert len(questions) == sum(row["asked"]["questions"] for row in rows if row["asked"])
     assert questions[0].keys() >= {"round", "document", "mention", "antecedent", "same", "seconds", "score", "settled"}
+    assert all(len(row["inferred"]) == row["settled"] for row in questions)
+    assert any(row["inferred"] for row in questions)
     assert is_finished(tmp_path / "run")
     shares = time_shares(tmp_path / "run")
     assert 0 < shares.choosing < 1

@@ -11,7 +11,7 @@ from corefine.decoding import decode
 from corefine.document import Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
-from corefine.questions import Protocol
+from corefine.questions import Protocol, span_to_json
 from corefine.records import Answered, Budget, Closing
 from corefine.scores import Counts
 from corefine.selectors import Selector, make_selector
@@ -107,7 +107,8 @@ def annotate_document(
             row["passed"] = True
             outcome = session.skip(seconds=seconds)
         closure += clock() - began
-        rows.append(row | {"settled": len(outcome.settled), "pairs": outcome.pairs})
+        inferred = [span_to_json(span) for span in outcome.settled]
+        rows.append(row | {"settled": len(inferred), "pairs": outcome.pairs, "inferred": inferred})
         began = clock()
     lesson = Lesson.from_session(session)
     gold = document.without_singletons().clusters
