@@ -32,10 +32,19 @@ def test_a_run_is_a_folder(tmp_path: Path) -> None:
     assert len(questions) == sum(row["asked"]["questions"] for row in rows if row["asked"])
     assert questions[0].keys() >= {"round", "document", "mention", "antecedent", "same", "seconds", "score", "settled"}
     assert all(len(row["inferred"]) == row["settled"] for row in questions)
-    assert any(row["inferred"] for row in questions)
     assert is_finished(tmp_path / "run")
     shares = time_shares(tmp_path / "run")
     assert 0 < shares.choosing < 1
+
+
+def test_what_the_closure_inferred_stands_with_the_question(tmp_path: Path) -> None:
+    finish(rules(questions=400, documents=3, infer_first=True), tmp_path, stories())
+    questions = read_rows(tmp_path / "questions.jsonl")
+    assert any(row["inferred"] for row in questions)
+    asked: set[tuple[str, tuple[int, ...]]] = set()
+    for row in reversed(questions):  # what was settled is not asked about afterwards
+        assert not asked & {(row["document"], tuple(span)) for span in row["inferred"]}
+        asked.add((row["document"], tuple(row["mention"])))
 
 
 def test_the_same_settings_give_the_same_bytes(tmp_path: Path) -> None:
