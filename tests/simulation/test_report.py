@@ -126,6 +126,17 @@ def test_seeds_that_disagree_decide_nothing(records: list[Record]) -> None:
     assert judged["incremental closure helps"] == ("undecided", "+0.00 (-0.50 to +0.50, 2 seeds) at 90")
 
 
+def test_one_seed_decides_only_what_is_large(records: list[Record]) -> None:
+    of = {record.kind: record for record in records if record.budget == 90 and record.seed == 0}
+    runs = [
+        scored(of["discrete"], 0, 50, 50),
+        scored(of["unclustered"], 0, 48, 48),
+        scored(of["per-document"], 0, 50, 49),
+    ]
+    judged = {row[0]: row[1] for row in claims("stories", runs).rows}
+    assert judged == {"clustered probabilities help": "holds", "incremental closure helps": "undecided"}
+
+
 def test_what_is_compared_is_compared_seed_by_seed(records: list[Record]) -> None:
     def row(table: Table, kind: str) -> dict[str, str]:
         return dict(zip(table.head, next(row for row in table.rows if row[0] == kind), strict=True))

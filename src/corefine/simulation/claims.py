@@ -20,6 +20,9 @@ CLAIMS = (
 WIDE = (3.0, 5.0)
 """What counts as about 4."""
 
+ONE_SEED = 1.0
+"""By how much F1 moves from seed to seed: less than that, one seed decides nothing."""
+
 
 def claims(corpus: str, records: Sequence[Record]) -> Table:
     """The paper's claims, and whether they hold in these runs. Scores are means of test and development F1."""
@@ -50,7 +53,7 @@ def claims(corpus: str, records: Sequence[Record]) -> Table:
     return Table(
         f"{corpus}: the paper's claims",
         "Mean of test and development F1, over seeds. One seed alone moves by about a point; read differences so. "
-        "Undecided: better with some seeds, worse with others.",
+        "Undecided: better with some seeds and worse with others, or less than that with a single one.",
         ("claim", "here", "by how much"),
         tuple(rows),
     )
@@ -76,8 +79,8 @@ def labels_gain(records: Sequence[Record], other: str, budget: float) -> float:
 
 
 def _help(gains: Sequence[float]) -> str:
-    """Whether something helps, if the seeds agree about it."""
-    if len(gains) > 1 and min(gains) < 0 < max(gains):
+    """Whether something helps, if the seeds agree about it, or one alone says it loudly enough."""
+    if min(gains) < 0 < max(gains) or (len(gains) == 1 and 0 < abs(gains[0]) < ONE_SEED):
         return "undecided"
     return _verdict(fmean(gains) > 0)
 
