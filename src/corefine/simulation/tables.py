@@ -50,7 +50,8 @@ def main_table(corpus: str, records: Sequence[Record]) -> Table:
         f"{corpus}: selectors and baselines",
         f"Scores of the last model, trained anew on everything; {records[0].unit}; time per annotated document. "
         "First model: before any question, trained on the documents labelled from the start, or the starter; no "
-        "questions: trained on them and on its own labels for the others. A committee's scores are of the mean of its models.",
+        "questions: trained on them and on its own labels for the others. A committee's scores are of the mean of its "
+        "models.",
         (
             "",
             "questions",
