@@ -111,3 +111,19 @@ def draw_line(
         axes.errorbar(x, y, yerr=spread, capsize=3, **drawn)
     else:
         axes.plot(x, y, **drawn)
+
+
+def legend_below(axes: Axes, *, columns: int = 2) -> None:
+    """A legend under the axes, where no line runs through it; its entries in the order of STYLES, others after them."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawn = {label: handle for handle, label in zip(handles, labels, strict=True)}
+    styled = [style.label for style in STYLES.values()]
+    names = sorted(drawn, key=[*styled, *labels].index)
+    axes.legend(
+        [drawn[name] for name in names],
+        names,
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.15),
+        ncols=columns,
+    )

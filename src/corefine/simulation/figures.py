@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from corefine.simulation import paper
 from corefine.simulation.cells import LABELS
-from corefine.simulation.drawing import SETTINGS, STYLES, draw_line, need_plot, new_axes, save, style_of
+from corefine.simulation.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
 from corefine.simulation.summary import FIRST, TENTHS, Point, Record, by_seed, first_models, points
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
     """The points of each kind that has a curve, by time; budget 0 begins the curves of all."""
     shown = [record for record in records if record.group in ("main", "selectors")]
     found = points(shown)
-    zero = [point for point in found if point.kind == "none"]
     first = points(first_models(records))  # where documents are labelled fully, none has labels of the model's own
+    zero = [point for point in found if point.kind == "none"] or first
     curves: dict[str, list[Point]] = {}
     for point in found:
         if point.kind != "none":
@@ -108,7 +108,7 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
         _first_model(axes, records, measure)
     above = axes.secondary_xaxis("top", functions=(_times(documents / 60), _times(60 / documents)))
     above.set_xlabel("total hours")
-    axes.legend(frameon=False)
+    legend_below(axes)
     return figure
 
 
@@ -140,7 +140,7 @@ def label_policies(records: Sequence[Record]) -> Figure | None:
     _first_model(axes, [record for record in records if record.seed in set().union(*seeds.values())])
     axes.set_xlabel("total hours")
     axes.set_ylabel("CoNLL F1")
-    axes.legend(frameon=False)
+    legend_below(axes, columns=1)
     return figure
 
 

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from corefine.cost import CostModel, most_pairwise_questions
 from corefine.simulation import paper
-from corefine.simulation.cells import ABLATION
+from corefine.simulation.cells import ABLATION, EXTENSIONS, LABELS
 from corefine.simulation.claims import claims, labels_gain
 from corefine.simulation.summary import FIRST, Point, Record, by_seed, first_models, points
 from corefine.simulation.table import Table
@@ -102,8 +102,8 @@ def gaps(corpus: str, records: Sequence[Record]) -> Table:
                     f"discrete - {kind}",
                     f"{budget:g}",
                     str(len(pairs)),
-                    f"{sum(test) / len(test):+.2f} ({min(test):+.2f} to {max(test):+.2f})",
-                    f"{sum(dev) / len(dev):+.2f}",
+                    f"{fmean(test):+.2f}" + (f" ({min(test):+.2f} to {max(test):+.2f})" if len(test) > 1 else ""),
+                    f"{fmean(dev):+.2f}",
                     f"{labels:.1f}" if labels < inf else "-",
                 )
             )
@@ -151,11 +151,12 @@ def against_discrete(corpus: str, records: Sequence[Record], group: str, title: 
     """Cells of a group beside the discrete runs of the same budget and seeds: per hour, what do they bring?"""
     rows = []
     for budget in sorted({record.budget for record in records if record.group == group}):
-        kinds = dict.fromkeys(r.kind for r in records if r.group == group and r.budget == budget)
+        found = {record.kind for record in records if record.group == group and record.budget == budget}
+        kinds = sorted(found, key=[*LABELS, *EXTENSIONS, *found].index)
         seeds = {record.seed for record in records if record.kind in kinds and record.budget == budget}
         same = [record for record in records if record.seed in seeds]
         usual = by_seed(same, "discrete", budget)
-        for kind in (["discrete"] if usual else []) + sorted(kinds):
+        for kind in (["discrete"] if usual else []) + kinds:
             runs = by_seed(same, kind, budget)
             point = points(runs.values())[0]
             gains = [(run.score() - run.first().score()) / run.hours for run in runs.values() if run.hours]
