@@ -84,7 +84,6 @@ def test_a_node_that_is_lost_loses_and_doubles_nothing(cluster: Any, tmp_path: P
     assert not any(result.ran for result in again if isinstance(result, CellDone))
 
 
-@pytest.mark.nightly
 @pytest.mark.usefixtures("cluster")
 def test_a_committee_on_ray_is_the_committee_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "CHUNK", 1)
