@@ -59,9 +59,12 @@ def write_report(
 
 
 def _mixed(records: Sequence[Record]) -> str:
-    """A warning where runs were made by different states of the code, and so may not be comparable."""
-    states = {str(record.config.get("code")) for record in records}
-    return f"Beware: these runs were made by {len(states)} states of the code." if len(states) > 1 else ""
+    """A warning where runs that are compared were made by different states of the code."""
+    states: dict[str, set[str]] = {}
+    for record in records:
+        states.setdefault(record.corpus, set()).add(str(record.config.get("code")))
+    mixed = {corpus: len(found) for corpus, found in states.items() if len(found) > 1}
+    return " ".join(f"Beware: the runs on {corpus} were made by {n} states of the code." for corpus, n in mixed.items())
 
 
 def _page(
@@ -77,7 +80,7 @@ def _page(
         f'<p class="note">{len(records)} runs, corefine {__version__}. Gold labels answer; hours are those of the '
         "paper's timing study (15.96 s for “same entity?”, 15.57 s for the follow-up, 28.01 s for it alone). "
         "Mean ± standard deviation over seeds.</p>",
-        *([f'<p class="note">{_mixed(records)}</p>'] if _mixed(records) else []),
+        *([f'<p class="note">{html.escape(_mixed(records))}</p>'] if _mixed(records) else []),
         *(f"<p>{html.escape(paragraph)}</p>" for paragraph in comment),
     ]
     parts += [table.html() for table in made]
