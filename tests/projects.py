@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from corefine import rules, stories
@@ -106,7 +107,9 @@ class Browser:
     @property
     def context(self) -> Context:
         """What the server keeps in memory; only of a client that is in the same process."""
-        found: Context = self.client.app.state.context  # type: ignore[attr-defined]  # a TestClient knows its app
+        assert isinstance(self.client, TestClient)
+        assert isinstance(self.client.app, FastAPI)
+        found: Context = self.client.app.state.context
         return found
 
     def get(self, path: str, status: int = 200) -> Any:

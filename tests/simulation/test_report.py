@@ -27,7 +27,7 @@ def report(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> P
 def test_the_page_needs_no_other_file(report: Path) -> None:
     page = report.read_text()
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
-    assert page.count("data:image/png;base64,") == 8
+    assert page.count("data:image/svg+xml;base64,") == 8
     assert page.startswith("<!doctype html>")
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from typer.core import TyperCommand
 
 RAY = "--ray"
-LOCAL = "local"
 
 
 class CommandWithRay(TyperCommand):
@@ -23,4 +22,6 @@ def with_value(arguments: Sequence[str]) -> Iterator[str]:
     for place, argument in enumerate(arguments):
         yield argument
         if argument == RAY and (place + 1 == len(arguments) or arguments[place + 1].startswith("-")):
+            from corefine.simulation.ray_cluster import LOCAL
+
             yield LOCAL

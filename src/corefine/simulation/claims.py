@@ -38,7 +38,7 @@ def claims(corpus: str, records: Sequence[Record]) -> Table:
         worst, best = (choose(gap, key=lambda key: fmean(gap[key])) for choose in (min, max))
         rows.append((CLAIMS[0], _help(gap[worst]), f"smallest: {worst[0]} at {worst[1]:g}, {_spanning(gap[worst])}"))
         widest = fmean(gap[best])
-        verdict = _verdict(WIDE[0] <= widest <= WIDE[1]) if widest <= WIDE[1] else "more than that"
+        verdict = "more than that" if widest > WIDE[1] else _verdict(widest >= WIDE[0])
         rows.append((CLAIMS[1], verdict, f"widest: {best[0]} at {best[1]:g}, {_spanning(gap[best])}"))
         ratios = {b: labels_gain(records, "pairwise", b) for b in budgets if ("discrete", b) in gap and b > 0}
         if ratios:

@@ -124,10 +124,9 @@ def label_policies(records: Sequence[Record]) -> Figure | None:
     """F1 against total hours for each way of training on the same kind of answers, over the same seeds."""
     kinds = [kind for kind in ("discrete", *LABELS) if any(record.kind == kind for record in records)]
     seeds: dict[float, set[int]] = {}
-    for record in records:
-        if record.group == "labels":
-            of_kinds = [set(by_seed(records, kind, record.budget)) for kind in kinds]
-            seeds[record.budget] = set.intersection(*(each for each in of_kinds if each))
+    for budget in {record.budget for record in records if record.group == "labels"}:
+        of_kinds = [set(by_seed(records, kind, budget)) for kind in kinds]
+        seeds[budget] = set.intersection(*(each for each in of_kinds if each))
     if not seeds or any(record.settings["labels"] != "pseudo" for record in records if record.kind == "discrete"):
         return None
     shown = [record for record in records if record.seed in seeds.get(record.budget, ())]

@@ -22,7 +22,7 @@ CAPTIONS = {
     "mention_f1": "Mention detection of the same models.",
     "pronoun_f1": "The same, scored on clusters that hold a pronoun.",
     "delta_f1": "What the answers do to the labels of the documents that are annotated: F1 after minus F1 before.",
-    "labels": "What the last model is trained on: four ways to use the same kind of answers.",
+    "labels": "What the last model is trained on: ways to use the same kind of answers, over the seeds that all have.",
     "rounds": "F1 of the model of each round; the last is trained anew on everything.",
     "yes_share": "Initial questions answered yes, over the course of a document's questions.",
     "paper": "Gain over no questions, ours and the paper's; corpora and models differ, the axes do not.",
@@ -53,7 +53,7 @@ def write_report(
     drawn = draw_all(records, folder, closure)
     made = all_tables(records, closure)
     write_atomically(folder / TABLES, "\n".join(table.markdown() for table in made).encode())
-    page = _page(records, made, [(each, (folder / f"{each.name}.png").read_bytes()) for each in drawn], comment)
+    page = _page(records, made, [(each, (folder / f"{each.name}.svg").read_bytes()) for each in drawn], comment)
     write_atomically(folder / PAGE, page.encode())
     return folder / PAGE
 
@@ -89,7 +89,7 @@ def _page(
         where = f"{drawn.corpus}. " if drawn.corpus else ""
         caption = html.escape(where + CAPTIONS[drawn.subject])
         parts.append(
-            f'<figure id="{html.escape(drawn.name)}"><img alt="{caption}" src="data:image/png;base64,{encoded}">'
+            f'<figure id="{html.escape(drawn.name)}"><img alt="{caption}" src="data:image/svg+xml;base64,{encoded}">'
             f"<figcaption>{caption}</figcaption></figure>"
         )
     return "\n".join([*parts, "</body></html>", ""])
