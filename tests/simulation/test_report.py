@@ -99,6 +99,13 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Re
     assert curve["discrete"][0].kind == "none"
 
 
+def test_runs_of_committees_alone_can_be_drawn(records: list[Record], tmp_path: Path) -> None:
+    one = next(record for record in records if record.kind == "discrete" and record.budget == 90)
+    settings = {**one.settings, "learner": "model", "selector": "committee"}
+    alone = replace(one, kind="committee", config={**one.config, "simulation": settings})
+    assert "committee" in write_report([alone], tmp_path).read_text()
+
+
 def test_claims_are_judged_by_the_rows(records: list[Record]) -> None:
     judged = {row[0]: row[1:] for row in claims("stories", records).rows}
     assert judged["delta F1 on annotated documents more than twice that of pairwise"][0] == "holds"

@@ -113,11 +113,10 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
 
 
 def _first_model(axes: Axes, records: Sequence[Record], measure: str = "conll_f1") -> None:
-    """A line at what the model scores before any question."""
-    value = points(first_models(records))[0].mean(measure)
-    axes.axhline(
-        value, color="black", linewidth=0.9, linestyle=(0, (6, 4)), label="first model, no annotation", zorder=1
-    )
+    """A line at what the model scores before any question; none where all runs are of committees."""
+    for point in points(first_models(records)):
+        dashes, label = (0, (6, 4)), "first model, no annotation"
+        axes.axhline(point.mean(measure), color="black", linewidth=0.9, linestyle=dashes, label=label, zorder=1)
 
 
 def label_policies(records: Sequence[Record]) -> Figure | None:
