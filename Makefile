@@ -30,11 +30,11 @@ nightly: $(READY)  ## The slow, thorough tests
 	$(BIN)/pytest -m nightly
 
 starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with the corpora)
-	$(BIN)/python -m corefine.model.make_starter
+	$(BIN)/python -m corefine.models.training.make_starter
 
 bench: $(READY)  ## Measure every bar on this machine
 	for bar in imports links session scores formats model committee long retraining answer browser load; do \
-	  echo "== $$bar"; $(BIN)/corefine bench $$bar || exit 1; \
+	  echo "== $$bar"; $(BIN)/python benchmarks/commands.py $$bar || exit 1; \
 	done
 
 $(READY): pyproject.toml constraints.txt

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["helpers.projects", "helpers.reproduction"]
+"""Fixtures that several folders of tests use."""
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 settings.register_profile(

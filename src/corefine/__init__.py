@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from corefine.annotation.session import Session
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
-    from corefine.extras import load
     from corefine.formats import read, read_all, write
     from corefine.links import Links
+    from corefine.models.load import load
     from corefine.prediction import Prediction
     from corefine.scores import Score, Scores, score
-    from corefine.session import Session
 
 __version__ = "0.1.0"
 
@@ -27,10 +27,10 @@ _HOMES = {
     "Prediction": "corefine.prediction",
     "Score": "corefine.scores",
     "Scores": "corefine.scores",
-    "Session": "corefine.session",
+    "Session": "corefine.annotation.session",
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
-    "load": "corefine.extras",
+    "load": "corefine.models.load",
     "read": "corefine.formats",
     "read_all": "corefine.formats",
     "score": "corefine.scores",

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.driving import Driver, Server, watch
-from browser.texts import every_document
+from browser import ARGUMENTS
 from corefine import formats
-from corefine.bench.browser import ARGUMENTS
 from corefine.document import Document
+from helpers.browser_driving import Driver, Open, Server, watch
+from helpers.browser_texts import every_document
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
-
-Open = Callable[..., Driver]
 
 
 @pytest.fixture(scope="session")

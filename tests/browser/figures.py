@@ -24,13 +24,14 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from PIL import Image
 
-from browser.driving import Driver, Server, first_mention
-from corefine import stories
-from corefine.bench.browser import ARGUMENTS
+from browser import ARGUMENTS
+from corefine.corpora import stories
 from corefine.document import Document, Span
+from helpers.browser_driving import Driver, Server, first_mention
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.conftest import Open
-from browser.driving import Server
+from helpers.browser_driving import Open, Server
 
 CHECK = Path(__file__).with_name("accessibility.js").read_text("utf-8")
 PAGES = (

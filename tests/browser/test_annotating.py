@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browser.conftest import Open
-from browser.driving import Driver, Server, first_mention
 from corefine.document import Document
+from helpers.browser_driving import Driver, Open, Server, first_mention
 
 
 def answer_by_keys(driver: Driver, story: Document) -> dict[str, object]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from browser.conftest import Open
-from browser.driving import Server
+from helpers.browser_driving import Open, Server
 
 
 def test_withdraw_what_contradicts(shared: Server, visit: Open) -> None:

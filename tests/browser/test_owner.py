@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from browser.conftest import Open
-from browser.driving import Driver, Server
-from corefine import formats, rules
+from corefine import formats
+from corefine.annotation.selectors import SELECTORS
 from corefine.document import Span
-from corefine.project import Project, versions
-from corefine.selectors import SELECTORS
+from corefine.models import rules
+from corefine.project import Project
+from corefine.project.store import versions
+from helpers.browser_driving import Driver, Open, Server
 
 TEXT = "Anna met Maria in the garden. She gave Maria a book. Maria read it to Anna.\n"
 

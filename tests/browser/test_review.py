@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from browser.conftest import Open
-from browser.driving import Driver, Server
+from helpers.browser_driving import Driver, Open, Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

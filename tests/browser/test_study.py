@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from browser.conftest import Open
-from browser.driving import Driver, Server
-from corefine import rules
-from corefine.cost import CostModel
+from corefine.annotation.cost import CostModel
 from corefine.document import Span
-from corefine.project import Project, settings, times, versions
+from corefine.models import rules
+from corefine.project import Project
+from corefine.project.results import times
+from corefine.project.store import settings, versions
+from helpers.browser_driving import Driver, Open, Server
 
 QUESTIONS = 12
 MINUTES = 20

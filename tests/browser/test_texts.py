@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from browser.conftest import Open
-from browser.driving import Server
 from corefine.document import Document
+from helpers.browser_driving import Open, Server
 
 
 def test_hostile_text_stays_text(shared: Server, visit: Open, documents: dict[str, Document]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from browser.conftest import Open
-from browser.driving import Server
+from helpers.browser_driving import Open, Server
 
 STOPWATCH = """async () => {
   const { Stopwatch, IDLE } = await import("/static/js/timing.js");

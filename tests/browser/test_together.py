@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browser.conftest import Open
-from browser.driving import Server
+from helpers.browser_driving import Open, Server
 
 
 def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:

@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from corefine import formats
+from corefine.annotation.question import Answer
 from corefine.cli import app
 from corefine.cli.annotate import HELD_OUT_STORIES, import_documents
 from corefine.errors import InputError
 from corefine.project import Project
-from corefine.project.desk import question_id_of
-from corefine.project.office import Office
-from corefine.project.worker import Worker
-from corefine.questions import Answer
+from corefine.project.learning.worker import Worker
+from corefine.project.work.workspace import question_id_of
+from corefine.project.work.workspaces import Office
 
 runner = CliRunner()
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from corefine.cli import app
-from corefine.data import load_corpus, names
-from corefine.data.corpus import MIRROR
+from corefine.corpora import load_corpus, names
+from corefine.corpora.corpus import MIRROR
 from corefine.errors import InputError
 from corefine.folders import HOME
 
@@ -56,7 +56,7 @@ def test_getting_for_programs_by_the_environment(
 
 
 def test_hashes_taken_on_first_use_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    from corefine.data import fetch
+    from corefine.corpora import fetch
 
     table = (
         "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from corefine.demo import Demo
-from corefine.stories import load
+from corefine.corpora.stories import load
+from corefine.simulation.demo import Demo
 
 
 def corefine(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 from corefine.cli import app
 from corefine.errors import CorefineError, InputError, LossError
 from corefine.formats import read_all
-from corefine.model.checkpoint import save_model
-from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
-from corefine.model.network import Model
+from corefine.models.network.config import EncoderConfig, HeadConfig, ModelConfig
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import save_model
 
 TEXT = "Anna slept. She sang. Tom left."
 CONLL = (

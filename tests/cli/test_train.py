@@ -13,8 +13,8 @@ from corefine.cli import app
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.formats import write
-from corefine.model.settings import Recipe, TrainingConfig, load_recipe, recipe_names
-from corefine.model.settings_text import commented
+from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
+from corefine.models.training.settings_text import commented
 
 TINY = """
 [model.encoder]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
-from format_making import read_bytes, rendered, with_faults
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import FormatError, LossError
 from corefine.formats import FORMATS, write_stream
+from helpers.format_making import read_bytes, rendered, with_faults
 
 HEAD = "#begin document (d); part 000\n"
 END = "#end document\n"

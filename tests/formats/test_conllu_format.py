@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from format_making import read_bytes, rendered, with_faults
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import InputError
 from corefine.formats import FORMATS
+from helpers.format_making import read_bytes, rendered, with_faults
 
 
 def conllu(*rows: str, fields: str | None = "eid-etype-head-other", name: str = "d") -> str:

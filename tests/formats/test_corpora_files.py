@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from format_making import read_bytes, rendered
 
 from corefine.document import Document, Span, span_of
 from corefine.errors import Fault
 from corefine.formats import FORMATS, read_all, write
+from helpers.format_making import read_bytes, rendered
 
 CORPORA = {
     "corefud_es_ancora": (131, 45_888, 6_381),

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from format_making import read_bytes, rendered
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.formats import FORMATS
+from helpers.format_making import read_bytes, rendered
 
 MANY = 100_000
 SECONDS = 30

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from format_making import read_bytes, rendered, with_faults
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import FormatError
+from helpers.format_making import read_bytes, rendered, with_faults
 
 
 def one(**fields: Any) -> Document:

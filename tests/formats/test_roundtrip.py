@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_making import ANY_TEXT, NAMES, documents, read_bytes, rendered
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -15,7 +14,8 @@ from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.formats import FORMATS, read_all, write
 from corefine.formats.conll import LAYERS as CONLL_LAYERS
-from corefine.formats.conllu_details import LAYERS as CONLLU_LAYERS
+from corefine.formats.conllu.details import LAYERS as CONLLU_LAYERS
+from helpers.format_making import ANY_TEXT, NAMES, documents, read_bytes, rendered
 
 SPEAKERS = st.sampled_from(["Ann", "Bo B.", "Анна", "#1"])
 JSON = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | ANY_TEXT, lambda x: st.lists(x, max_size=2))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import pytest
-from asserting import PAIRS, Answers, consistent, protocol_answers, replay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corefine.document import Span
 from corefine.errors import ContradictionError
 from corefine.links import Assertion, Links, Must
+from helpers.asserting import PAIRS, Answers, consistent, protocol_answers, replay
 
 
 def standing(said: list[list[Assertion]], *, infer_first: bool) -> dict[int, list[Assertion]]:

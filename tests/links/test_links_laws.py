@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from asserting import PAIRS, UNIVERSE, Relations, assertions, relations, replay
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -14,6 +13,7 @@ from corefine.document import document_order
 from corefine.errors import ContradictionError
 from corefine.links import Assertion, Change, Links, Relation
 from corefine.links.reference import Algorithm1, FromScratch, PairClosure
+from helpers.asserting import PAIRS, UNIVERSE, Relations, assertions, relations, replay
 
 
 class ThreeClosures(RuleBasedStateMachine):

@@ -17,10 +17,11 @@ from typing import Any
 import httpx
 import pytest
 
-from corefine import stories
-from corefine.project import Project, log, people
-from corefine.project.office import Office
-from projects import fill, fresh_postgres, new_id
+from corefine.corpora import stories
+from corefine.project import Project
+from corefine.project.store import log, people
+from corefine.project.work.workspaces import Office
+from helpers.projects import fill, fresh_postgres, new_id
 
 PEOPLE = 4
 START_SECONDS = 120.0

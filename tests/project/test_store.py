@@ -13,18 +13,21 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from corefine import rules, stories
-from corefine.cost import CostModel
+from corefine.annotation.cost import CostModel
+from corefine.annotation.question import Answer
+from corefine.corpora import stories
 from corefine.document import Span
 from corefine.errors import InputError, ModelError
+from corefine.models import rules
 from corefine.prediction import Prediction
-from corefine.project import Project, documents, log, schema, settings, times, versions
-from corefine.project.database import Database
-from corefine.project.desk import Desk, question_id_of
-from corefine.project.office import Office
-from corefine.project.settings import Settings
-from corefine.questions import Answer
-from projects import fill, golds, new_id
+from corefine.project import Project
+from corefine.project.results import times
+from corefine.project.store import documents, log, schema, settings, versions
+from corefine.project.store.database import Database
+from corefine.project.store.settings import Settings
+from corefine.project.work.workspace import Desk, question_id_of
+from corefine.project.work.workspaces import Office
+from helpers.projects import fill, golds, new_id
 
 
 def test_migrations_make_the_tables_that_the_code_uses(project: Project) -> None:
@@ -251,7 +254,7 @@ def test_settings_are_kept(project: Project) -> None:
 
 
 def test_overlap_is_spread_evenly() -> None:
-    from corefine.project.assignment import is_overlap
+    from corefine.project.work.assignments import is_overlap
 
     quarter = [is_overlap(position, Settings(overlap=0.25)) for position in range(100)]
     assert sum(quarter) == 25

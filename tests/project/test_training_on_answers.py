@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from corefine import extras, stories
-from corefine.project import Project, documents, training, versions
-from corefine.project.desk import question_id_of
-from corefine.project.export import export
-from corefine.project.office import Office
-from corefine.project.settings import Settings
-from corefine.project.worker import Worker
-from corefine.questions import Answer
-from projects import new_id
+from corefine.annotation.question import Answer
+from corefine.corpora import stories
+from corefine.models import load as models_load
+from corefine.project import Project
+from corefine.project.learning import training
+from corefine.project.learning.worker import Worker
+from corefine.project.results.export import export
+from corefine.project.store import documents, versions
+from corefine.project.store.settings import Settings
+from corefine.project.work.workspace import question_id_of
+from corefine.project.work.workspaces import Office
+from helpers.projects import new_id
 
 pytest.importorskip("torch", reason="the extra 'model' is not installed")
 
@@ -23,11 +26,11 @@ pytest.importorskip("torch", reason="the extra 'model' is not installed")
 @pytest.fixture
 def starter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny model in place of the one that ships."""
-    from corefine.model.config import EncoderConfig, HeadConfig, ModelConfig
-    from corefine.model.network import Model
-    from corefine.model.resolver import Resolver
+    from corefine.models.network.config import EncoderConfig, HeadConfig, ModelConfig
+    from corefine.models.network.model import Model
+    from corefine.models.resolver import Resolver
 
-    real = extras.load
+    real = models_load.load
     encoder = EncoderConfig(
         kind="bilstm", fine_tune=True, word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50
     )
@@ -38,7 +41,7 @@ def starter(monkeypatch: pytest.MonkeyPatch) -> None:
             return real(where, **options)
         return Resolver(Model.create(ModelConfig(encoder, head), seed=1), "starter")
 
-    monkeypatch.setattr(extras, "load", load)
+    monkeypatch.setattr(models_load, "load", load)
 
 
 @pytest.mark.usefixtures("starter")
@@ -83,7 +86,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
             assert seat.version == 3
             assert len(seat.session.answers) == 5
         export(project, tmp_path / "model", "model")
-        again = extras.load(tmp_path / "model", device="cpu")
+        again = models_load.load(tmp_path / "model", device="cpu")
         assert again.predict(every[0]).prediction.spans == project.predictions.load(3, 1).spans
 
 

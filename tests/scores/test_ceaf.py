@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from partitions import Partition, best_total, dice, partitions, shared
 
 from corefine.scores import Tally, ceaf
 from corefine.scores.overlap import Overlap
+from helpers.partitions import Partition, best_total, dice, partitions, shared
 
 WAYS = {
     "whole, dense": {"SMALL": 10**9, "DENSE": 10**9},

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from partitions import document
 
 from corefine import Document, score
 from corefine.errors import InputError, UnmatchedError
 from corefine.scores import report
 from corefine.scores.tally import NOTHING, PERFECT
+from helpers.partitions import document
 
 PAIR = [{(0, 0), (1, 1)}]
 

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from partitions import NAIVE, Partition, document, partitions
 
 from corefine import Scores, SplitSpan, score
 from corefine.scores import Counts, Score
 from corefine.scores.tally import NOTHING, PERFECT
+from helpers.partitions import NAIVE, Partition, document, partitions
 
 METRICS = [field.name for field in fields(Scores)]
 NEAR = 1e-9

@@ -15,8 +15,8 @@ from random import Random
 import pytest
 
 from corefine import Document, Span
-from corefine.bench.scores import growing, mistaken
 from corefine.scores import Counts, Tally, report
+from scores import growing, mistaken
 
 NAMES = {"muc": "muc", "bcub": "b3", "ceafm": "ceafm", "ceafe": "ceafe"}
 COUNT = r"\(([\d.e+-]+) / ([\d.e+-]+)\)"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import assume, given
-from partitions import Partition, document, owners, pairs, pairs_apart, partitions
 from scorch import scores as scorch
 
 from corefine import score
+from helpers.partitions import Partition, document, owners, pairs, pairs_apart, partitions
 
 REFERENCES = {
     "muc": scorch.muc,

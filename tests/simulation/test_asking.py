@@ -3,13 +3,13 @@ from __future__ import annotations
 import time
 
 import pytest
-from small import rules, stories
 
-from corefine import rules as by_rules
+from corefine.annotation.labels import Lesson
+from corefine.annotation.log import Budget
 from corefine.document import Document
-from corefine.records import Budget
+from corefine.models import rules as by_rules
 from corefine.simulation.asking import annotate_document, session_of
-from corefine.simulation.lessons import Lesson
+from helpers.small import rules, stories
 
 DOCUMENT = stories().train[0]
 PREDICTION = by_rules.predict(DOCUMENT)

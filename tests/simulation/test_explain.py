@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from corefine.annotation.question import Answer, Question, Reply
+from corefine.annotation.session import Session
 from corefine.document import Span
-from corefine.questions import Answer, Question, Reply
-from corefine.session import Session
 from corefine.simulation.explain import explain_session
-from making import document_of, prediction_of
+from helpers.making import document_of, prediction_of
 
 ROWS = prediction_of(
     [{"-": 1.0}, {"-": 0.7, 0: 0.3}, {"-": 0.2, 0: 0.3, 1: 0.5}, {"-": 0.25, 0: 0.25, 1: 0.25, 2: 0.25}]

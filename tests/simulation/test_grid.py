@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import contents, finish, rules, short_stories, stories, tiny
 
-from corefine.data import Corpus
+from corefine.corpora import Corpus
 from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.reproduction.cells import BUDGETS, Cell, grid
 from corefine.simulation import grid as module
-from corefine.simulation.cells import BUDGETS, Cell, grid
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.grid import CellDone, CellFailed, load_for, run_grid
 from corefine.simulation.summary import Record, load_records, points, record_of
+from helpers.small import contents, finish, rules, short_stories, stories, tiny
 
 
 def test_the_issue_asks_for_these_cells() -> None:

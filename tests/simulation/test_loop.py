@@ -6,10 +6,10 @@ import itertools
 from typing import Any
 
 import pytest
-from small import rules, stories
 
-from corefine.simulation.learner import RulesLearner
+from corefine.simulation.learners import RulesLearner
 from corefine.simulation.loop import Annotated, Learned, Restored, RoundDone, RoundStart, simulate
+from helpers.small import rules, stories
 
 
 def rows_of(**settings: Any) -> list[dict[str, Any]]:

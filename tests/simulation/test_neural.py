@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small import TINY_RECIPE, contents, finish, short_stories, tiny
 
+from corefine.annotation.labels import Lesson
 from corefine.document import Document, Span
-from corefine.model.checkpoint import load_model, save_model
-from corefine.model.config import EncoderConfig
-from corefine.model.inputs import make_inputs
-from corefine.model.labels import Example, labelled, pieces
-from corefine.model.network import Model
-from corefine.simulation.lessons import Lesson
+from corefine.models.network.config import EncoderConfig
+from corefine.models.network.inputs import make_inputs
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import load_model, save_model
+from corefine.models.training.examples import Example, labelled, pieces
 from corefine.simulation.loop import RoundDone
 from corefine.simulation.neural import NeuralLearner, example_of, recent, resolve_recipe
 from corefine.simulation.runs import run
 from corefine.simulation.scoring import scores_of
 from corefine.simulation.summary import record_of
+from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
 
 A, B, C = Span(0, 0), Span(2, 2), Span(4, 4)
 DOCUMENT = Document.from_sentences("d", [["Ann", "saw", "her", "and", "him"]], [[A, B]])

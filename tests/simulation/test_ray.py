@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import FILES, contents, finish, rules, short_stories, tiny
 
 from corefine.errors import InputError, MissingExtraError
+from corefine.reproduction.cells import grid
 from corefine.simulation import ray_cluster
-from corefine.simulation.cells import grid
 from corefine.simulation.grid import CellDone, run_grid
 from corefine.simulation.ray_cluster import RayWorkers, connect, run_grid_on_ray
+from helpers.small import FILES, contents, finish, rules, short_stories, tiny
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings are not ours to mend
 

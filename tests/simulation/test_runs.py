@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import TINY_RECIPE, contents, finish, rules, short_stories, stories, tiny
 
 from corefine.errors import ConfigError, CorefineError, InputError
-from corefine.model.checkpoint import save_model
-from corefine.model.network import Model
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import save_model
 from corefine.simulation import runs
 from corefine.simulation.loop import Annotated, Learned, RoundDone, RoundStart
 from corefine.simulation.neural import resolve_recipe
 from corefine.simulation.runs import is_finished, load_config, read_rows, run, time_shares
+from helpers.small import TINY_RECIPE, contents, finish, rules, short_stories, stories, tiny
 
 
 def test_a_run_is_a_folder(tmp_path: Path) -> None:

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from small import rules, stories
 
-from corefine import rules as by_rules
+from corefine.annotation.log import Budget
+from corefine.annotation.question import Protocol
 from corefine.document import Document
+from corefine.models import rules as by_rules
 from corefine.prediction import Prediction
-from corefine.questions import Protocol
-from corefine.records import Budget
 from corefine.simulation.asking import annotate_document, annotator_of
 from corefine.simulation.baselines import buy, full_seconds
 from corefine.simulation.budget import budget_of, own_budget, shares
+from helpers.small import rules, stories
 
 DOCUMENTS = stories().train[:4]
 PREDICTIONS = [by_rules.predict(document) for document in DOCUMENTS]

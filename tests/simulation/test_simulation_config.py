@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from corefine.cost import CostModel
+from corefine.annotation.cost import CostModel
 from corefine.errors import ConfigError
 from corefine.simulation.config import SimulationConfig, as_toml, load_settings
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from corefine import rules, stories
-from corefine.project import Project, log, versions
-from corefine.project.office import Office
-from projects import Browser, another, change, gold_answer, golds, new_id
+from corefine.corpora import stories
+from corefine.models import rules
+from corefine.project import Project
+from corefine.project.store import log, versions
+from corefine.project.work.workspaces import Office
+from helpers.projects import Browser, another, change, gold_answer, golds, new_id
 
 
 def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> None:

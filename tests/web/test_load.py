@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from corefine.bench import answer, load
-from projects import fresh_postgres
+import answer
+import load
+from helpers.projects import fresh_postgres
 
 
 def url_of(database: str, request: pytest.FixtureRequest) -> str | None:

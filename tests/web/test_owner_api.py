@@ -13,10 +13,12 @@ from sqlalchemy import insert, update
 
 from corefine import formats
 from corefine.document import Span
-from corefine.project import Project, schema, training, versions
-from corefine.project.office import Office
-from corefine.project.worker import Worker
-from projects import Browser, another, change, gold_answer, golds, new_id
+from corefine.project import Project
+from corefine.project.learning import training
+from corefine.project.learning.worker import Worker
+from corefine.project.store import schema, versions
+from corefine.project.work.workspaces import Office
+from helpers.projects import Browser, another, change, gold_answer, golds, new_id
 
 
 @pytest.fixture
@@ -246,7 +248,7 @@ def test_openapi_describes_it(browser: Browser) -> None:
 
 
 def test_an_empty_project(tmp_path: Path) -> None:
-    from projects import serve
+    from helpers.projects import serve
 
     with Project(tmp_path / "empty") as empty, serve(empty) as client:
         assert Browser(client).get("next")["state"] == "empty"

@@ -14,11 +14,12 @@ import pytest
 
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.project import Project, people
-from corefine.web import uploads
-from corefine.web.context import COOKIE
+from corefine.project import Project
+from corefine.project.store import people
+from corefine.web.api import uploads
+from corefine.web.api.context import COOKIE
 from corefine.web.server import Address, bind, check_tokens
-from projects import Browser, another, fill, golds, new_id, serve
+from helpers.projects import Browser, another, fill, golds, new_id, serve
 
 HOSTILE = [
     "<script>alert(1)</script> met <img src=x onerror=alert(2)> . She left .",

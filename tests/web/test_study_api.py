@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from corefine import rules
-from corefine.project import Project, schema, times, versions
-from corefine.project.sampling import FEW, MANY, sample
-from projects import Browser, another, golds, new_id
+from corefine.models import rules
+from corefine.project import Project
+from corefine.project.results import times
+from corefine.project.store import schema, versions
+from corefine.project.study.sampling import FEW, MANY, sample
+from helpers.projects import Browser, another, golds, new_id
 
 
 @pytest.fixture

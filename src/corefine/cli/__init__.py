@@ -10,7 +10,6 @@ import sys
 import typer
 
 from corefine.cli.annotate import annotate as annotate_command
-from corefine.cli.bench import app as bench_app
 from corefine.cli.check import check as check_command
 from corefine.cli.convert import convert as convert_command
 from corefine.cli.data import app as data_app
@@ -58,7 +57,6 @@ app.command("reproduce", cls=CommandWithRay)(reproduce_command)
 app.command("score")(score_command)
 app.command("simulate", cls=CommandWithRay)(simulate_command)
 app.command("train")(train_command)
-app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 
 

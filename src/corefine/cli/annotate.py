@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from corefine.project import Project
-    from corefine.project.documents import Imported
+    from corefine.project.store.documents import Imported
 
 HELD_OUT_STORIES = 3
 """Of the bundled stories so many are kept to score the model on, so that its learning can be seen."""
@@ -82,7 +82,7 @@ def need_project(folder: Path, database: str | None) -> Project:
 
 def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:
     """Read what was named, or the stories into an empty project; returns what to tell about it."""
-    from corefine.project import documents
+    from corefine.project.store import documents
 
     notices = []
     for named, out in ((paths, False), (held_out, True)):
@@ -103,8 +103,8 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path]) 
 def _import_stories(project: Project) -> None:
     from sqlalchemy import Connection
 
-    from corefine import stories
-    from corefine.project import documents
+    from corefine.corpora import stories
+    from corefine.project.store import documents
 
     every = stories.load()
 
@@ -125,7 +125,7 @@ def _tell(found: Imported) -> None:
 def _serve(
     project: Project, host: str, port: int, allowed: tuple[str, ...], notices: list[str], *, browser: bool
 ) -> None:
-    from corefine.project import people
+    from corefine.project.store import people
     from corefine.web.server import Address, bind, check_tokens, serve
 
     address = Address(host, port, allowed)

@@ -15,8 +15,8 @@ def list_(json: Annotated[bool, typer.Option("--json", help="Write one JSON arra
     """List the corpora that corefine can get, with their licences."""
     import json as json_
 
-    from corefine.data import entry, names
-    from corefine.data.corpus import corpus_folder
+    from corefine.corpora import entry, names
+    from corefine.corpora.corpus import corpus_folder
 
     rows = [
         {
@@ -55,7 +55,7 @@ def get(
     import json as json_
 
     from corefine.cli.progress import tracked
-    from corefine.data import prepare
+    from corefine.corpora import prepare
 
     got = prepare.get(
         name, mirror=mirror, folder=out, progress=lambda files, total: tracked(files, f"getting {name}", total=total)

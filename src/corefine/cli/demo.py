@@ -11,9 +11,9 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from corefine.annotators import Turn
-    from corefine.demo import DemoResult
+    from corefine.annotation.annotators import Turn
     from corefine.document import Document
+    from corefine.simulation.demo import DemoResult
 
 
 def demo(
@@ -25,9 +25,9 @@ def demo(
     from rich.console import Console
 
     from corefine.cli.progress import tracked
-    from corefine.demo import Demo
+    from corefine.corpora.stories import load
     from corefine.errors import InputError
-    from corefine.stories import load
+    from corefine.simulation.demo import Demo
 
     stories = [each for each in load() if story in (None, each.name)]
     if not stories:

@@ -20,7 +20,7 @@ def export(
 ) -> None:
     """Write a project's annotated documents, where each link comes from (.json), its model, or a report (.html)."""
     from corefine.cli.annotate import need_project
-    from corefine.project.export import export as write
+    from corefine.project.results.export import export as write
 
     with need_project(project, database) as opened:
         lost = write(opened, out, format, answered_only=answered, lossy=lossy)

@@ -23,7 +23,8 @@ def invite(
     from corefine.errors import InputError
 
     need_web()
-    from corefine.project import Project, people
+    from corefine.project import Project
+    from corefine.project.store import people
 
     with Project(project, database=database) as opened:
         with opened.database.read() as connection:

@@ -17,8 +17,8 @@ def plot(
     ] = True,
 ) -> None:
     """Draw figures (PNG, SVG, PDF), tables and one self-contained HTML page from the rows of runs."""
-    from corefine.simulation.drawing import need_plot
-    from corefine.simulation.report import write_report
+    from corefine.reproduction.drawing import need_plot
+    from corefine.reproduction.report import write_report
     from corefine.simulation.summary import load_records
 
     need_plot()
@@ -26,7 +26,7 @@ def plot(
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
     times = None
     if closure_times:
-        from corefine.bench.links import closure_times as measure
+        from corefine.reproduction.closure_timing import closure_times as measure
 
         times = measure()
     typer.echo(write_report(load_records(runs), out, closure=times, comment=paragraphs))

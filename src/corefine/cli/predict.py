@@ -15,7 +15,7 @@ from corefine.cli.progress import QUIET_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from corefine.model.resolver import Result
+    from corefine.models.resolver import Result
 
 
 def predict(
@@ -34,11 +34,11 @@ def predict(
     """Find the entities of every document in IN and write the documents with them to OUT."""
     import json as json_
 
-    from corefine.extras import load, need_model
+    from corefine.models.load import load, need_model
 
     need_model()
-    from corefine.model.files import Options, predict_files
-    from corefine.model.threads import use_threads
+    from corefine.models.predict_files import Options, predict_files
+    from corefine.models.threads import use_threads
 
     use_threads(threads)
     resolver = load(model, device=device, cache=cache)

@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from corefine.data import Corpus
-    from corefine.simulation.cells import Cell
+    from corefine.corpora import Corpus
+    from corefine.reproduction.cells import Cell
     from corefine.simulation.grid import Result
 
 
@@ -39,7 +39,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments, selectors x budgets x seeds with ablation and extensions, and report them."""
     from corefine.errors import InputError
-    from corefine.simulation.cells import grid
+    from corefine.reproduction.cells import grid
     from corefine.simulation.config import SimulationConfig, load_settings
     from corefine.simulation.grid import CellFailed, load_for
 
@@ -57,7 +57,7 @@ def reproduce(
             typer.echo(cell.name)
         return
     if report:
-        from corefine.simulation.drawing import need_plot
+        from corefine.reproduction.drawing import need_plot
 
         need_plot()
     documents = load_for(cells, mirror)
@@ -66,8 +66,8 @@ def reproduce(
         typer.echo(_line(result))
         failed += isinstance(result, CellFailed)
     if report and failed < len(cells):
-        from corefine.bench.links import closure_times
-        from corefine.simulation.report import write_report
+        from corefine.reproduction.closure_timing import closure_times
+        from corefine.reproduction.report import write_report
         from corefine.simulation.summary import load_records
 
         page = write_report(load_records([out / "rows"]), out / "report", closure=closure_times())

@@ -74,7 +74,7 @@ def simulate(
 
         typer.echo(as_toml(settings), nl=False)
         return
-    from corefine.simulation.corpora import load
+    from corefine.simulation.splits import load
 
     documents_of = load(settings.corpus, mirror=mirror)
     if explain:

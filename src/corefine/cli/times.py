@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from corefine.project.times import Row
+    from corefine.project.results.times import Row
 
 
 def times(
@@ -24,8 +24,8 @@ def times(
     from dataclasses import asdict
 
     from corefine.cli.annotate import need_project
-    from corefine.project import study as timing_study
-    from corefine.project import times as timing
+    from corefine.project.results import times as timing
+    from corefine.project.study import study as timing_study
 
     with need_project(project, database) as opened:
         with opened.database.read() as connection:

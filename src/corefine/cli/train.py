@@ -11,10 +11,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from corefine.data import Corpus
+    from corefine.corpora import Corpus
     from corefine.document import Document
-    from corefine.model.runs import MemberEvent
-    from corefine.model.settings import Recipe
+    from corefine.models.training.jobs import MemberEvent
+    from corefine.models.training.recipe import Recipe
 
 
 def train(
@@ -41,14 +41,14 @@ def train(
 ) -> None:
     """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better."""
     from corefine.errors import InputError
-    from corefine.extras import need_model
+    from corefine.models.load import need_model
 
     need_model()
-    from corefine.data import load_corpus
+    from corefine.corpora import load_corpus
     from corefine.folders import home_folder
-    from corefine.model.labels import labelled
-    from corefine.model.runs import Job, run
-    from corefine.model.settings_text import commented
+    from corefine.models.training.examples import labelled
+    from corefine.models.training.jobs import Job, run
+    from corefine.models.training.settings_text import commented
 
     recipe = _recipe(config, set_ or [])
     if show_config:
@@ -82,7 +82,7 @@ def _recipe(name: str, overrides: list[str]) -> Recipe:
     import tomllib
 
     from corefine.errors import ConfigError
-    from corefine.model.settings import Recipe, load_recipe
+    from corefine.models.training.recipe import Recipe, load_recipe
 
     values = load_recipe(name).to_dict()
     for override in overrides:
@@ -127,8 +127,8 @@ def _show(events: Iterator[MemberEvent], *, json: bool) -> None:
 def _score(folder: Path, corpora: list[Corpus], *, device: str, cache: Path | None, json: bool) -> None:
     import json as json_
 
-    from corefine.extras import load
-    from corefine.model.evaluation import evaluate
+    from corefine.models.evaluation import evaluate
+    from corefine.models.load import load
 
     model = load(folder, device=device, cache=cache).model
     for corpus in corpora:

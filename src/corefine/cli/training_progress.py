@@ -9,8 +9,18 @@ from dataclasses import dataclass
 
 import typer
 
-from corefine.model.events import Encoding, EpochStart, Evaluated, Event, NewBest, Started, Step, Stopped, to_json
-from corefine.model.runs import MemberEvent
+from corefine.models.training.events import (
+    Encoding,
+    EpochStart,
+    Evaluated,
+    Event,
+    NewBest,
+    Started,
+    Step,
+    Stopped,
+    to_json,
+)
+from corefine.models.training.jobs import MemberEvent
 
 
 @dataclass(slots=True)

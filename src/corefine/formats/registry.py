@@ -10,7 +10,8 @@ from pathlib import Path
 
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.formats import brat, conll, conllu, conllu_details, conllu_write, jsonl, text
+from corefine.formats import brat, conll, jsonl, text
+from corefine.formats.conllu import details, reader, writer
 from corefine.formats.source import Source
 
 
@@ -41,7 +42,7 @@ _ALL = (
         {".conll": conll.render},
         conll.losses,
     ),
-    Format(conllu_details.NAME, (".conllu",), conllu.read, {".conllu": conllu_write.render}, conllu_write.losses),
+    Format(details.NAME, (".conllu",), reader.read, {".conllu": writer.render}, writer.losses),
     Format(jsonl.NAME, (".jsonl", ".jsonlines"), jsonl.read, {".jsonl": jsonl.render}, jsonl.losses),
     Format(brat.NAME, (".ann",), brat.read, {".ann": brat.render, ".txt": text.render}, brat.losses, many=False),
     Format(text.NAME, (".txt",), text.read, {".txt": text.render}, text.losses, many=False),

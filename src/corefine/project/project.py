@@ -10,15 +10,15 @@ from typing import IO, Self
 
 from sqlalchemy import Connection
 
-from corefine.cost import CostModel
+from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
-from corefine.project import people, settings, versions
-from corefine.project.database import Database, sqlite_url
-from corefine.project.documents import Documents
-from corefine.project.people import Person
-from corefine.project.settings import GUIDELINES, Settings
-from corefine.project.writer import Writer
-from corefine.writing import write_atomically
+from corefine.files import write_atomically
+from corefine.project.store import people, settings, versions
+from corefine.project.store.database import Database, sqlite_url
+from corefine.project.store.documents import Documents
+from corefine.project.store.people import Person
+from corefine.project.store.settings import GUIDELINES, Settings
+from corefine.project.store.writer import Writer
 
 SQLITE = "project.sqlite"
 FACTS = "project.json"

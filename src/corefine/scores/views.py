@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from corefine.document import Cluster, Document
-from corefine.pronouns import is_pronoun
+from corefine.scores.pronouns import is_pronoun
 
 Singletons = Literal["keep", "drop"]
 

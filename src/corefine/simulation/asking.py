@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from corefine.annotators import GoldAnnotator
-from corefine.decoding import decode
+from corefine.annotation.annotators import GoldAnnotator
+from corefine.annotation.decoding import decode
+from corefine.annotation.labels import Lesson
+from corefine.annotation.log import Answered, Budget, Closing
+from corefine.annotation.question import Protocol, span_to_json
+from corefine.annotation.selectors import Selector, make_selector
+from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
-from corefine.questions import Protocol, span_to_json
-from corefine.records import Answered, Budget, Closing
 from corefine.scores import Counts
-from corefine.selectors import Selector, make_selector
-from corefine.session import Session
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.lessons import Lesson
 
 Clock = Callable[[], float]
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefine.decoding import decode
+from corefine.annotation.decoding import decode
+from corefine.annotation.labels import Lesson
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts
 from corefine.simulation.asking import Annotation, annotator_of
 from corefine.simulation.budget import budget_of
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.lessons import Lesson
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from corefine.annotators import Annotator
+from corefine.annotation.annotators import Annotator
+from corefine.annotation.log import Budget
+from corefine.annotation.question import Protocol
+from corefine.annotation.selectors import Entropy
+from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
-from corefine.questions import Protocol
-from corefine.records import Budget
-from corefine.selectors import Entropy
-from corefine.session import Session
 from corefine.simulation.config import FULL, SimulationConfig
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from corefine.cost import CostModel
+from corefine.annotation.cost import CostModel
+from corefine.annotation.log import Closing
+from corefine.annotation.question import Protocol
 from corefine.errors import ConfigError
-from corefine.model.config import Config
-from corefine.questions import Protocol
-from corefine.records import Closing
+from corefine.models.network.config import Config
 
 FULL = "full"
 """The protocol that is none: whole documents are labelled."""
@@ -100,7 +100,7 @@ class SimulationConfig(Config):
         self._check_selector()
 
     def _check_selector(self) -> None:
-        from corefine.selectors import SELECTORS
+        from corefine.annotation.selectors import SELECTORS
 
         allowed = sorted(SELECTORS)
         self._require(self.selector in allowed, "selector", f"one of {', '.join(allowed)}")

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from corefine import rules
-from corefine.annotators import Annotator
-from corefine.data import Corpus
+from corefine.annotation.annotators import Annotator
+from corefine.annotation.question import Answer, Question, Reply
+from corefine.annotation.session import Session
+from corefine.corpora import Corpus
 from corefine.document import Document, Span
 from corefine.errors import ContradictionError
+from corefine.models import rules
 from corefine.prediction import Prediction
-from corefine.questions import Answer, Question, Reply
-from corefine.session import Session
 from corefine.simulation.asking import annotator_of, session_of
 from corefine.simulation.budget import budget_of
 from corefine.simulation.config import FULL, SimulationConfig
-from corefine.simulation.corpora import plan
+from corefine.simulation.splits import plan
 
 SHOWN_QUESTIONS = 10
 SHOWN_ENTITIES = 5
@@ -65,7 +65,7 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
 def _prediction(document: Document, config: SimulationConfig) -> Prediction:
     if config.learner == "rules":
         return rules.predict(document)
-    from corefine.extras import load
+    from corefine.models.load import load
     from corefine.simulation.runs import cache_folder
 
     return load(config.starter or "starter", device="cpu", cache=cache_folder()).model.predict(document)

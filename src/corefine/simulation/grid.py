@@ -17,13 +17,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
-from corefine.data import Corpus
+from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
-from corefine.simulation import corpora
-from corefine.simulation.cells import Cell
+from corefine.files import write_atomically
+from corefine.reproduction.cells import Cell
+from corefine.simulation import splits
 from corefine.simulation.runs import check_same, describe, run
 from corefine.simulation.summary import Record, read_record, record_of
-from corefine.writing import write_atomically
 
 CELLS = "cells"
 FIRST_MODELS = "first"
@@ -173,7 +173,7 @@ def load_for(cells: Sequence[Cell], mirror: Path | None) -> Corpus:
     names = {cell.config.corpus for cell in cells}
     if len(names) != 1:
         raise InputError(f"a grid is about one corpus, not {len(names)}")
-    corpus = corpora.load(names.pop(), mirror=mirror)
+    corpus = splits.load(names.pop(), mirror=mirror)
     for cell in cells:
-        corpora.plan(corpus, cell.config)
+        splits.plan(corpus, cell.config)
     return corpus

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corefine.data import Corpus
+from corefine.annotation.labels import Lesson
+from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.simulation.asking import Annotation, Clock, annotate_document, annotator_of
 from corefine.simulation.baselines import buy
 from corefine.simulation.budget import budget_of, shares
 from corefine.simulation.config import FULL, SimulationConfig
-from corefine.simulation.corpora import plan
-from corefine.simulation.learner import Learner
-from corefine.simulation.lessons import Lesson
+from corefine.simulation.learners import Learner
 from corefine.simulation.scoring import conll_f1, scores_of
+from corefine.simulation.splits import plan
 
 
 @dataclass(frozen=True, slots=True)

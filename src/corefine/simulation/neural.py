@@ -17,22 +17,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corefine.annotation.labels import Lesson
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
-from corefine.model.checkpoint import MODEL, is_model, load_model
-from corefine.model.committee import Committee
-from corefine.model.labels import Example, Known, partly_labelled
-from corefine.model.network import Model
-from corefine.model.records import load_record
-from corefine.model.settings import Recipe, load_recipe, recipe_names
+from corefine.models.committee import Committee
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import MODEL, is_model, load_model
+from corefine.models.storage.records import load_record
+from corefine.models.training.examples import Example, Known, partly_labelled
+from corefine.models.training.recipe import Recipe, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.corpora import described
-from corefine.simulation.lessons import Lesson
+from corefine.simulation.splits import described
 from corefine.simulation.workers import Here, MemberJob, Trained, Workers
 
 if TYPE_CHECKING:
-    from corefine.model.resolver import Predictor
+    from corefine.models.resolver import Predictor
 
 RECIPE = Path(__file__).with_name("recipe.toml")
 RECIPE_NAME = "simulation"
@@ -45,7 +45,7 @@ def resolve_recipe(name: str) -> Recipe:
 
 
 class NeuralLearner:
-    """Learns with `corefine.model`.
+    """Learns with `corefine.models`.
 
     folder     for checkpoints
     cache      for the states of a frozen encoder
@@ -191,7 +191,7 @@ def starter_folder(config: SimulationConfig) -> Path | None:
     """The model that trainings from scratch begin with, if one is named."""
     if config.starter is None:
         return None
-    from corefine.model.resolver import STARTER
+    from corefine.models.resolver import STARTER
 
     path = STARTER if config.starter == "starter" else Path(config.starter).expanduser()
     if not is_model(path):

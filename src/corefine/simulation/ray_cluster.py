@@ -19,18 +19,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corefine.data import Corpus
+from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, MissingExtraError
+from corefine.files import LOCK, write_atomically
 from corefine.prediction import Prediction
-from corefine.simulation.cells import Cell
+from corefine.reproduction.cells import Cell
 from corefine.simulation.grid import CELLS, FIRST_MODELS, CellDone, CellFailed, Result, finished, row_path, run_cell
 from corefine.simulation.runs import CHECKPOINTS, cache_folder
-from corefine.writing import LOCK, write_atomically
 
 if TYPE_CHECKING:
-    from corefine.model.network import Model
-    from corefine.model.resolver import Predictor
+    from corefine.models.network.model import Model
+    from corefine.models.resolver import Predictor
     from corefine.simulation.workers import MemberJob, Trained
 
 LOCAL = "local"
@@ -182,7 +182,7 @@ def _train_task(job: MemberJob, warm: Files | None) -> Files:
 
 
 def _predict_task(members: list[Files], documents: tuple[Document, ...], threads: int) -> list[Prediction]:
-    from corefine.model.threads import use_threads
+    from corefine.models.threads import use_threads
 
     use_threads(threads)
     digests = tuple(_digest(files) for files in members)
@@ -201,8 +201,8 @@ _WAITING: dict[str, Files] = {}
 @lru_cache(maxsize=2)
 def _predictor(digests: tuple[str, ...]) -> Predictor:
     """The model of these members, loaded once for all chunks that this process predicts."""
-    from corefine.model.checkpoint import load_model
-    from corefine.model.committee import Committee
+    from corefine.models.committee import Committee
+    from corefine.models.storage.checkpoint import load_model
 
     models: list[Model] = []
     for digest in digests:

@@ -24,19 +24,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corefine import __version__
-from corefine.data import Corpus
+from corefine.annotation.labels import Lesson
+from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.errors import ConfigError, CorefineError, InputError
+from corefine.files import exclusive, write_atomically
 from corefine.folders import home_folder
-from corefine.simulation import corpora
+from corefine.simulation import splits
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.learner import Learner, RulesLearner
-from corefine.simulation.lessons import Lesson
+from corefine.simulation.learners import Learner, RulesLearner
 from corefine.simulation.loop import Event, Restored, RoundDone, simulate
-from corefine.writing import exclusive, write_atomically
 
 if TYPE_CHECKING:
-    from corefine.model.settings import Recipe
+    from corefine.models.training.recipe import Recipe
     from corefine.simulation.workers import Workers
 
 CONFIG = "config.json"
@@ -152,7 +152,7 @@ def cache_folder() -> Path:
 def _recipe(config: SimulationConfig) -> Recipe | None:
     if config.learner == "rules":
         return None
-    from corefine.extras import need_model
+    from corefine.models.load import need_model
 
     need_model()
     from corefine.simulation.neural import resolve_recipe, starter_folder
@@ -197,7 +197,7 @@ def describe(config: SimulationConfig, corpus: Corpus) -> dict[str, Any]:
             "train": len(corpus.train),
             "dev": len(corpus.dev),
             "test": len(corpus.test),
-            "fingerprint": corpora.fingerprint(corpus),
+            "fingerprint": splits.fingerprint(corpus),
         },
     }
     if config.starter is not None and config.learner == "model":
@@ -211,9 +211,8 @@ def describe(config: SimulationConfig, corpus: Corpus) -> dict[str, Any]:
 def code_hash() -> str:
     """A hash of the source that results depend on, so that a report can tell rows of one state of it from others."""
     package = Path(__file__).parents[1]
-    apart = {"web", "cli", "bench", "project", "formats", "data", "stories", "terminal"}
-    # what only shows what there is already
-    shown = {"drawing.py", "figures.py", "table.py", "tables.py", "claims.py", "report.py", "paper.py", "explain.py"}
+    apart = {"web", "cli", "reproduction", "project", "formats", "corpora", "terminal"}
+    shown = {"explain.py"}  # what only shows what there is already
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         if path.relative_to(package).parts[0] not in apart and path.name not in shown:
@@ -251,7 +250,7 @@ def _as_now(part: str, values: dict[str, Any] | None) -> Any:
         return None
     if part == "simulation":
         return SimulationConfig.from_dict(values).to_dict()
-    from corefine.model.settings import Recipe
+    from corefine.models.training.recipe import Recipe
 
     return json.loads(json.dumps(Recipe.from_dict(values).to_dict()))
 

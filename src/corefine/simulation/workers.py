@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from corefine.document import Document
-from corefine.model.checkpoint import load_model
-from corefine.model.labels import Example
-from corefine.model.network import Model
-from corefine.model.settings import Recipe
-from corefine.model.threads import use_threads
-from corefine.model.training import STATE, train
+from corefine.files import write_atomically
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import load_model
+from corefine.models.threads import use_threads
+from corefine.models.training.examples import Example
+from corefine.models.training.recipe import Recipe
+from corefine.models.training.trainer import STATE, train
 from corefine.prediction import Prediction
-from corefine.writing import write_atomically
 
 if TYPE_CHECKING:
-    from corefine.model.resolver import Predictor
+    from corefine.models.resolver import Predictor
 
 DONE = "done"
 """A file in the folder of a training that is finished."""

@@ -15,13 +15,14 @@ from textual.events import Key
 from textual.widgets import Footer, Header, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from corefine.annotation import wording
+from corefine.annotation.question import Answer, Protocol, Question, Reply, span_from_json
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError
-from corefine.project import Project, words
-from corefine.project.desk import Desk, Shown, question_id_of
-from corefine.project.office import Office
-from corefine.project.supervisor import Supervisor
-from corefine.questions import Answer, Protocol, Question, Reply, span_from_json
+from corefine.project import Project
+from corefine.project.learning.supervisor import Supervisor
+from corefine.project.work.workspace import Desk, Shown, question_id_of
+from corefine.project.work.workspaces import Office
 from corefine.terminal import text
 from corefine.terminal.guidelines import GuidelinesScreen
 from corefine.terminal.history import HistoryScreen
@@ -151,17 +152,17 @@ class Terminal(App[None]):
         self.query_one("#question", Static).update(self._asked(document, question))
 
     def _asked(self, document: Document, question: Question) -> str:
-        mention = words.quoted(document, question.mention)
+        mention = wording.quoted(document, question.mention)
         if self.mode == MARKING:
             return (
-                f"Marked: {words.quoted(document, self.marked)}   ← → move, shift+← → widen or narrow, Enter takes it"
+                f"Marked: {wording.quoted(document, self.marked)}   ← → move, shift+← → widen or narrow, Enter takes it"
             )
         if question.protocol is Protocol.MENTIONS:
             return f"Is {mention} a mention?   y / m"
         if self.mode == FOLLOWING or question.antecedent is None:
             keys = "an entity below (/ finds one), f: this is the first, t: mark tokens"
             return f"Mark the first appearance of {mention}:   {keys}"
-        return f"Is {mention} the same entity as {words.quoted(document, question.antecedent)}?   y / n"
+        return f"Is {mention} the same entity as {wording.quoted(document, question.antecedent)}?   y / n"
 
     def _text(self, document: Document, question: Question) -> text.Shown:
         marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
@@ -236,7 +237,7 @@ class Terminal(App[None]):
     def _contradicts(self, desk: Desk, answer: Answer, error: ContradictionError) -> None:
         numbers = tuple(number for number in error.answers if isinstance(number, int))
         session = desk.own(self.shown.document_id or 0).session
-        said = [f"{e.number}: {words.said(e, session.document)}" for e in session.given if e.number in numbers]
+        said = [f"{e.number}: {wording.said(e, session.document)}" for e in session.given if e.number in numbers]
         self._clash = (answer, numbers)
         self._set_mode(CLASHING)
         self._tell("This contradicts\n" + "\n".join(said) + "\nw: withdraw what stands above, escape: answer otherwise")

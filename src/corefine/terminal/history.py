@@ -12,11 +12,11 @@ from textual.screen import Screen
 from textual.widgets import Footer, Header, OptionList, Static
 from textual.widgets.option_list import Option
 
+from corefine.annotation import wording
 from corefine.document import Document, Span
 from corefine.errors import AnswerError
-from corefine.project import desk as desks
-from corefine.project import words
-from corefine.project.office import Office
+from corefine.project.work import workspace as desks
+from corefine.project.work.workspaces import Office
 from corefine.terminal.text import BLUE, GREEN, YELLOW, Mark, Reader, shown
 
 MOST = 500
@@ -72,7 +72,7 @@ class HistoryScreen(Screen[None]):
             for row in rows:
                 session = sessions[row.document_id]
                 entry = next(entry for entry in session.given if entry.number == row.number)
-                said, spans = words.said(entry, session.document), tuple(words.spans_in_order(entry))
+                said, spans = wording.said(entry, session.document), tuple(wording.spans_in_order(entry))
                 line = _Line(row.document_id, session.document, entry.number, said, spans, entry in session.entries)
                 self.lines.append(line)
         listed.clear_options()

@@ -13,11 +13,12 @@ from textual.screen import Screen
 from textual.widgets import Footer, Header, OptionList, Static
 from textual.widgets.option_list import Option
 
+from corefine.annotation import wording
 from corefine.document import Cluster, Document, Span
 from corefine.errors import AnswerError, ContradictionError
-from corefine.project import edits, words
-from corefine.project.desk import Desk
-from corefine.project.office import Office
+from corefine.project.work import edits
+from corefine.project.work.workspace import Desk
+from corefine.project.work.workspaces import Office
 from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, sentence_of, shown
 
 CONTEXT = 4
@@ -158,7 +159,7 @@ class ReviewScreen(Screen[None]):
         listed.highlighted = 0
         listed.focus()
         verb = "Move {} to" if wanted == "move" else "Merge the entity of {} with"
-        self._tell(f"{verb.format(words.quoted(self.document, span))} …   Enter takes it, escape goes back")
+        self._tell(f"{verb.format(wording.quoted(self.document, span))} …   Enter takes it, escape goes back")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         span, wanted = self.current, self._wanted
@@ -183,7 +184,7 @@ class ReviewScreen(Screen[None]):
             entry = next(each for each in desk.own(self.document_id).session.given if each.number == done.number)
         self.chosen = []
         self._fill(onto)
-        self._tell(f"{entry.number}: {words.said(entry, self.document)}")
+        self._tell(f"{entry.number}: {wording.said(entry, self.document)}")
 
     def _contradicts(self, desk: Desk, edit: edits.Edit, error: ContradictionError) -> None:
         session = desk.own(self.document_id).session
@@ -191,7 +192,7 @@ class ReviewScreen(Screen[None]):
         if not against:
             self._tell("This contradicts itself.")
             return
-        said = "\n".join(f"{entry.number}: {words.said(entry, self.document)}" for entry in against)
+        said = "\n".join(f"{entry.number}: {wording.said(entry, self.document)}" for entry in against)
         self._clash = (edit, tuple(entry.number for entry in against))
         self._tell(f"This contradicts\n{said}\nw: withdraw what stands above, escape: leave it")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from corefine.project.log import Timing
+from corefine.project.store.log import Timing
 
 IDLE = 60.0
 """Seconds; a longer pause counts as this."""

@@ -12,13 +12,13 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from corefine import __version__
-from corefine.project.office import Office
 from corefine.project.project import Project
-from corefine.web import annotator_routes, owner_routes, problems, report_routes, study_routes
-from corefine.web.context import Context
-from corefine.web.schemas import Problem
+from corefine.project.work.workspaces import Office
+from corefine.web.api import annotator, owner, problems, results, study
+from corefine.web.api.context import Context
+from corefine.web.api.types import Problem
+from corefine.web.api.uploads import UPLOAD_BYTES
 from corefine.web.security import LOOPBACK, Guard, TooLargeError
-from corefine.web.uploads import UPLOAD_BYTES
 
 STATIC = Path(__file__).with_name("static")
 THREADS = 100
@@ -56,12 +56,12 @@ def create_app(
     def too_large(_: Request, error: TooLargeError) -> Response:
         return problems.body(Problem(kind="too-large", message=str(error)), 413)
 
-    app.include_router(annotator_routes.public)
-    app.include_router(annotator_routes.routes)
-    app.include_router(owner_routes.routes)
-    app.include_router(report_routes.routes)
-    app.include_router(study_routes.routes)
-    app.include_router(study_routes.owner_routes)
+    app.include_router(annotator.public)
+    app.include_router(annotator.routes)
+    app.include_router(owner.routes)
+    app.include_router(results.routes)
+    app.include_router(study.routes)
+    app.include_router(study.owner_routes)
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:

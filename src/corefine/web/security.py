@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from corefine.web.problems import body
-from corefine.web.schemas import Problem
+from corefine.web.api.problems import body
+from corefine.web.api.types import Problem
 
 CSRF_HEADER = "x-corefine"
 MOST_BYTES = 1_000_000

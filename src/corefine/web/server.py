@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import uvicorn
 
 from corefine.errors import InputError
-from corefine.project import people
+from corefine.project.learning.supervisor import Supervisor
 from corefine.project.project import Project
-from corefine.project.supervisor import Supervisor
+from corefine.project.store import people
 from corefine.web.app import create_app
 from corefine.web.security import LOOPBACK
 

@@ -1,0 +1,74 @@
+"""Long documents: seconds and memory to predict one, as it grows to 50,000 tokens.
+
+    corefine bench long --json
+
+Each size runs in a process of its own, encoder and decoding included, so its memory is all there is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from measuring import in_own_process, peak_megabytes
+
+SIZES = (6_250, 12_500, 25_000, 50_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One document: how long it took, by the clock and of the processor, and the most memory the process held."""
+
+    tokens: int
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+    entities: int
+
+
+@dataclass(frozen=True, slots=True)
+class LongDocuments:
+    """`largest_megabytes` has a bar: below 4096. `growth` is what a token of the last size costs against one of the
+    first, in time of the processor, which a busy machine does not change much: 1 is linear, 8 is quadratic."""
+
+    largest_megabytes: float
+    growth: float
+    points: tuple[Point, ...]
+
+
+def measure(sizes: tuple[int, ...] = SIZES) -> LongDocuments:
+    """Predict documents of these sizes with the default model."""
+    points = tuple(in_own_process(_predict, size) for size in sizes)
+    first, last = points[0], points[-1]
+    return LongDocuments(
+        largest_megabytes=max(point.megabytes for point in points),
+        growth=(last.cpu_seconds / last.tokens) / (first.cpu_seconds / first.tokens),
+        points=points,
+    )
+
+
+def _predict(tokens: int) -> Point:
+    from corefine.models.network.config import ModelConfig
+    from corefine.models.network.model import Model
+    from corefine.models.resolver import Resolver
+    from corefine.models.threads import use_threads
+    from model import document
+
+    use_threads()
+    resolver = Resolver(Model.create(ModelConfig()))
+    resolver.predict(document(500))  # whatever is done once, is done
+    text = document(tokens)
+    began, cpu = time.perf_counter(), time.process_time()
+    result = resolver.predict(text)
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+    return Point(tokens, seconds, cpu_seconds, peak_megabytes(), len(result.clusters))
+
+
+def described(found: LongDocuments) -> str:
+    """The figures in words."""
+    lines = [
+        f"{point.tokens:7,} tokens {point.seconds:8.1f} s ({point.cpu_seconds:.1f} s of processor) "
+        f"{point.megabytes:7.0f} MB"
+        for point in found.points
+    ]
+    return "\n".join([*lines, f"a token of the longest costs {found.growth:.2f} times one of the shortest"])

@@ -1,0 +1,1 @@
+"""One document's annotation: questions, answers, and what follows from them."""

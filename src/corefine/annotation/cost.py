@@ -1,0 +1,54 @@
+"""What annotation costs, in seconds of a person's time.
+
+The defaults are the means of the paper's timing study. A project that has timed its own annotators puts its own
+numbers in their place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corefine.annotation.question import Answer, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CostModel:
+    """Seconds for each kind of question.
+
+    initial            "same entity?"
+    follow_up          "mark the first appearance", right after a no
+    follow_up_alone    the same without an initial question before it
+    """
+
+    initial: float = 15.96
+    follow_up: float = 15.57
+    follow_up_alone: float = 28.01
+
+    def discrete(self, yes: int, no: int) -> float:
+        """Discrete questions of which so many were answered yes and no. A no has cost its initial question too."""
+        return self.initial * (yes + no) + self.follow_up * no
+
+    def pairwise(self, questions: int) -> float:
+        return self.initial * questions
+
+    def follow_ups(self, questions: int) -> float:
+        """Questions that go straight to "mark the first appearance"."""
+        return self.follow_up_alone * questions
+
+    def seconds(self, protocol: Protocol, answer: Answer) -> float:
+        """The expected time of one answer."""
+        if protocol is Protocol.FOLLOW_UP:
+            return self.follow_up_alone
+        return self.initial + (self.follow_up if answer.reply is not None and answer.same is False else 0.0)
+
+
+def most_discrete_questions(spans: int) -> int:
+    """How many discrete questions a document with so many top spans admits: one for each."""
+    return spans
+
+
+def most_pairwise_questions(spans: int, candidates: int = 100) -> int:
+    """How many pairs a document admits when each top span has at most so many candidates."""
+    if spans <= candidates:
+        return spans * (spans - 1) // 2
+    return candidates * (candidates - 1) // 2 + (spans - candidates) * candidates

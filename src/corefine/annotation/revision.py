@@ -1,0 +1,304 @@
+"""A prediction under the answers given so far: its rows, its clusters, and the mass of each row on each cluster.
+
+The rules, for the row of mention i, first that applies:
+
+    i is no mention, or is known to start its entity    all on epsilon
+    i must be one with earlier mentions                 all on the most probable of them, ties to the nearest
+    otherwise                                           nothing on what i cannot be, the rest renormalised;
+                                                        all on epsilon if nothing is left
+
+Rows depend only on the prediction and the links, never on the order of answers, so a withdrawn answer leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefine.annotation.clustering import Decoder, Nodes
+from corefine.document import Cluster, Span
+from corefine.errors import PredictionError
+from corefine.links import Change, Links
+from corefine.prediction import NONE, Floats, Indices, Prediction
+
+Mask = NDArray[np.bool_]
+
+EPSILON = 0
+"""Column of "no antecedent" in a row, and its class in `Masses`."""
+
+MOST_BINS = 2_000_000
+"""Rows are summed in blocks of at most so many (row, cluster) bins, which bounds memory on long documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masses:
+    """The mass of some rows on each cluster that has any; epsilon is a class of its own.
+
+    row      position in the rows asked for, ascending
+    label    0 for epsilon, else 1 + the cluster's label
+    mass     P(i in C), or the share of votes
+    rows     how many rows were asked for
+    """
+
+    row: Indices
+    label: Indices
+    mass: Floats
+    rows: int
+
+    def entropy(self) -> Floats:
+        """Entropy of each row over its clusters, to the last bit the same however the clusters are labelled."""
+        order = np.lexsort((self.mass, self.row))
+        row, mass = self.row[order], self.mass[order]
+        return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
+
+    def largest(self, label: Indices | None = None) -> Floats:
+        """The largest mass of each row on a cluster other than epsilon; or the mass on the cluster of that label."""
+        kept = self.label != EPSILON if label is None else self.label == label[self.row]
+        best = np.zeros(self.rows)
+        np.maximum.at(best, self.row[kept], self.mass[kept])
+        return best
+
+
+class Revision:
+    """One prediction under one document's links; `update` follows the links as they change.
+
+    rows        [N, 1 + K] probabilities under the links; a row whose antecedent is not among its candidates
+                is all zero
+    votes       [N, 1 + K] share of the committee for each antecedent under the links, or None without a committee
+    blocked     [N, K] candidates that are not to be proposed: ruled out, padding, or the row is settled
+    passed      [N, K] pairs that somebody was asked about and could not tell
+    settled     [N] the answer about this mention is implied: asking would tell nothing
+    """
+
+    def __init__(self, prediction: Prediction, links: Links) -> None:
+        size = len(prediction)
+        self.prediction = prediction
+        self.links = links
+        self.nodes = Nodes(prediction.spans)
+        self.rows: Floats = prediction.probabilities.copy()
+        self.votes: Floats | None = None if prediction.members is None else _votes(prediction.members)
+        self.blocked: Mask = prediction.candidates == NONE
+        self.passed: Mask = np.zeros_like(self.blocked)
+        self.settled: Mask = np.zeros(size, dtype=np.bool_)
+        self._base_votes = None if self.votes is None else self.votes.copy()
+        self._padding = self.blocked.copy()
+        self._listed_by = _ListedBy(prediction.candidates)
+        self._entity = _own_entities(0, size)  # of each node; negative where links know nothing of it
+        self._excluded: set[int] = set()  # nodes that are no mentions
+        self._antecedent = np.full(size, NONE, dtype=np.int64)  # node; may be outside the candidates
+        self._strength = np.zeros(size)
+        self._decoder = Decoder(self.nodes, links)
+        self._link_best(np.arange(size))
+        self._decode(np.arange(size), ())
+        self._update(links.spans(), ())
+
+    @property
+    def labels(self) -> Indices:
+        """The cluster of each node."""
+        return self._decoder.labels
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Clusters of two or more mentions, model links and human links together."""
+        return self._decoder.clusters()
+
+    def antecedent(self, row: int) -> Span | None:
+        """What the row's mention is linked to; None for epsilon."""
+        node = int(self._antecedent[row])
+        return None if node == NONE else self.nodes.spans[node]
+
+    def linked(self) -> Mask:
+        """[N] whether the mention has an antecedent; the head of a chain has none."""
+        linked: Mask = self._antecedent != NONE
+        return linked
+
+    def update(self, change: Change) -> Indices:
+        """Follow a change of the links; return the rows whose masses may have changed."""
+        return self._update(change.spans, change.entities)
+
+    def _update(self, spans: Iterable[Span], entities: Iterable[int]) -> Indices:
+        spans = list(spans)
+        nodes = [self.nodes.number(span) for span in spans]
+        self._follow_entities(nodes)
+        turned = [node for node in nodes if (node in self._excluded) == self.links.is_mention(self.nodes.spans[node])]
+        self._excluded.symmetric_difference_update(turned)
+        own = np.array([node for node in nodes if node < len(self.prediction)], dtype=np.int64)
+        rows = np.unique(np.concatenate([own, self._listed_by[turned], self._rows_apart(entities, own)]))
+        for row in rows.tolist():
+            self._revise(row)
+        changed = self._decode(rows, spans)
+        return np.union1d(rows, self._listed_by[changed])
+
+    def _rows_apart(self, entities: Iterable[int], nodes: Indices) -> Indices:
+        """Rows that list one of these nodes and may now have to rule it out, or no longer.
+
+        Of an entity that is set apart, only the first member can have an open row: the others must be one with it.
+        """
+        apart = {other for entity in entities for other in self.links.said_apart(entity)}
+        firsts = (self.nodes.row(self.links.first(other)) for other in apart)
+        rows = np.array([row for row in firsts if row is not None], dtype=np.int64)
+        return rows[np.isin(self.prediction.candidates[rows], nodes).any(axis=1)]
+
+    def masses(self, rows: Indices, *, clustered: bool = True, votes: bool = False) -> Masses:
+        """P(i in C) of some rows, or their votes; unclustered, every antecedent is a cluster of its own."""
+        if votes and self.votes is None:
+            raise PredictionError("votes need the prediction of a committee (Prediction.members)")
+        source = self.votes if votes and self.votes is not None else self.rows
+        size = 1 + len(self.nodes)
+        step = max(1, MOST_BINS // size)
+        blocks = [
+            _sums(source[block], self._classes(block, clustered), size)
+            for block in (rows[at : at + step] for at in range(0, len(rows), step))
+        ]
+        row = [at + block[0] for at, block in zip(range(0, len(rows), step), blocks, strict=True)]
+        if not blocks:
+            return Masses(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
+        return Masses(
+            np.concatenate(row),
+            np.concatenate([block[1] for block in blocks]),
+            np.concatenate([block[2] for block in blocks]),
+            len(rows),
+        )
+
+    def own_class(self, rows: Indices) -> Indices:
+        """The cluster each row's mention is in, as `Masses.label` has it."""
+        return 1 + self.labels[rows]
+
+    def antecedent_class(self, rows: Indices) -> Indices:
+        """The antecedent each row's mention is linked to, as `Masses.label` has it when unclustered."""
+        return 1 + self._antecedent[rows]
+
+    def closed_pairs(self, rows: Indices) -> Mask:
+        """[R, K] pairs about which there is nothing to ask."""
+        return self.blocked[rows] | self.passed[rows]
+
+    def column(self, row: int, antecedent: Span) -> int | None:
+        """Where a row lists this candidate, None if it does not."""
+        found = np.flatnonzero(self.prediction.candidates[row] == self.nodes.number(antecedent))
+        return int(found[0]) if len(found) else None
+
+    def _classes(self, rows: Indices, clustered: bool) -> Indices:
+        """[R, 1 + K] the class of each column of some rows."""
+        candidates = self.prediction.candidates[rows]
+        classes = np.zeros((len(rows), 1 + candidates.shape[1]), dtype=np.int64)
+        classes[:, 1:] = 1 + (self.labels[candidates] if clustered else candidates)
+        return classes
+
+    def _follow_entities(self, nodes: list[int]) -> None:
+        known = len(self._entity)
+        if known < len(self.nodes):
+            self._entity = np.concatenate([self._entity, _own_entities(known, len(self.nodes))])
+        for node in nodes:
+            entity = self.links.entity_id(self.nodes.spans[node])
+            self._entity[node] = OWN - node if entity is None else entity
+
+    def _decode(self, rows: Indices, spans: Iterable[Span]) -> list[int]:
+        return self._decoder.update(rows.tolist(), self._antecedent[rows], self._strength[rows], spans)
+
+    def _revise(self, row: int) -> None:
+        span = self.nodes.spans[row]
+        entity = self.links.entity_id(span)
+        starts = entity is not None and self.links.floor(entity) == span
+        if starts or row in self._excluded:
+            self._settle(row, NONE)
+        elif entity is not None and self.links.first(entity) < span:
+            self._settle(row, self._best_known(row, entity, span))
+        else:
+            self._block(row, entity)
+            self._link_best(np.array([row]))
+
+    def _settle(self, row: int, antecedent: int) -> None:
+        """All mass on one antecedent, or on epsilon for `NONE`."""
+        column = np.flatnonzero(self.prediction.candidates[row] == antecedent) + 1 if antecedent != NONE else EPSILON
+        for matrix in (self.rows, self.votes):
+            if matrix is not None:
+                matrix[row] = 0.0
+                matrix[row, column] = 1.0
+        self.settled[row] = self.blocked[row] = True
+        self._antecedent[row], self._strength[row] = antecedent, 1.0
+
+    def _best_known(self, row: int, entity: int, span: Span) -> int:
+        """The node of the entity that the model thinks the most probable antecedent, ties to the nearest."""
+        candidates = self.prediction.candidates[row]
+        columns = np.flatnonzero(self._entity[candidates] == entity)
+        columns = columns[candidates[columns] != NONE]
+        if not len(columns):  # none that the model proposed: the nearest of what people said
+            return self.nodes.number(max(member for member in self.links.members(entity) if member < span))
+        chances = self.prediction.probabilities[row, 1 + columns]
+        return int(candidates[columns[chances == chances.max()]].max())
+
+    def _block(self, row: int, entity: int | None) -> None:
+        """Take the mass off everything that the mention cannot be."""
+        candidates = self.prediction.candidates[row]
+        blocked = self._padding[row].copy()
+        if entity is not None and (apart := self.links.said_apart(entity)):
+            blocked |= np.isin(self._entity[candidates], apart)
+        if self._excluded:
+            blocked |= np.isin(candidates, list(self._excluded))
+        kept = self.prediction.probabilities[row].copy()
+        if blocked.sum() > self._padding[row].sum():  # else the row stays as the model made it, to the last bit
+            kept[1:][blocked] = 0.0
+            total = kept.sum()
+            kept = kept / total if total > 0.0 else np.eye(1, len(kept), EPSILON)[0]
+        self.rows[row], self.blocked[row], self.settled[row] = kept, blocked, False
+        if self.votes is not None and self._base_votes is not None:
+            self.votes[row] = self._base_votes[row]
+            self.votes[row, 1:][blocked] = 0.0
+
+    def _link_best(self, rows: Indices) -> None:
+        """Link each of these mentions to its most probable antecedent, if it is likelier than not to have one.
+
+        Several antecedents of one entity share the mass of that entity, so that each of them may be less probable
+        than epsilon where all of them together are not.
+        """
+        if not self.prediction.width:
+            return
+        columns = 1 + self.rows[rows, 1:].argmax(axis=1)
+        linked = self.rows[rows, EPSILON] < 0.5
+        self._antecedent[rows] = np.where(linked, self.prediction.candidates[rows, columns - 1], NONE)
+        self._strength[rows] = np.where(linked, self.rows[rows, columns], self.rows[rows, EPSILON])
+
+
+class _ListedBy:
+    """For each top span, the rows that have it among their candidates."""
+
+    def __init__(self, candidates: Indices) -> None:
+        rows, columns = np.nonzero(candidates != NONE)
+        listed = candidates[rows, columns]
+        order = np.argsort(listed, kind="stable")
+        self._rows = rows[order]
+        self._start = np.searchsorted(listed[order], np.arange(len(candidates) + 1))
+
+    def __getitem__(self, nodes: list[int]) -> Indices:
+        """Rows that list any of these nodes; nodes beyond the top spans are listed by none."""
+        start = self._start
+        found = [self._rows[start[node] : start[node + 1]] for node in nodes if node + 1 < len(start)]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+
+OWN = -1
+"""A node that links know nothing of is an entity of its own, numbered `OWN - node`."""
+
+
+def _own_entities(start: int, end: int) -> Indices:
+    return OWN - np.arange(start, end, dtype=np.int64)
+
+
+def _votes(members: Floats) -> Floats:
+    """[N, 1 + K] the share of members that put each antecedent first."""
+    votes = np.zeros(members.shape[1:])
+    rows = np.arange(len(votes))
+    for member in members:
+        votes[rows, member.argmax(axis=1)] += 1.0 / len(members)
+    return votes
+
+
+def _sums(weights: Floats, classes: Indices, size: int) -> tuple[Indices, Indices, Floats]:
+    """(row, class, sum of weights) for every class that has weight in a row; rows and classes ascending."""
+    held = weights > 0.0
+    row, _ = np.nonzero(held)
+    bins = np.bincount(row * size + classes[held], weights=weights[held]).astype(np.float64, copy=False)
+    filled = np.flatnonzero(bins).astype(np.int64, copy=False)
+    return filled // size, filled % size, bins[filled]

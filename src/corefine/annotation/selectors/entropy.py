@@ -1,0 +1,88 @@
+"""Uncertainty sampling: ask where the model's distribution is the widest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from corefine.annotation.revision import Mask, Revision
+from corefine.annotation.selectors.base import Progress, largest
+from corefine.errors import PredictionError
+from corefine.prediction import Floats, Indices
+
+
+@dataclass(frozen=True, slots=True)
+class _Largest:
+    """Ask about the row with the largest score."""
+
+    clustered: bool = True
+
+    def choose(self, scores: Floats, allowed: Mask, revision: Revision, progress: Progress) -> int | None:
+        return largest(scores, allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy(_Largest):
+    """Entropy over entities (the paper's clustered entropy), or over antecedents if not clustered."""
+
+    name: ClassVar[str] = "entropy"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        return revision.masses(rows, clustered=self.clustered).entropy()
+
+
+@dataclass(frozen=True, slots=True)
+class MentionEntropy(_Largest):
+    """Entropy of "is this a mention at all?"."""
+
+    name: ClassVar[str] = "mention-entropy"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        return binary_entropy(mention_probability(revision, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class JointEntropy(_Largest):
+    """Entropy of "is it a mention, and if so, of which entity?" taken together."""
+
+    name: ClassVar[str] = "joint-entropy"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        mention = mention_probability(revision, rows)
+        return binary_entropy(mention) + mention * revision.masses(rows, clustered=self.clustered).entropy()
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseEntropy(_Largest):
+    """Binary entropy of the most uncertain pair of each mention; for the pairwise protocol."""
+
+    name: ClassVar[str] = "pairwise-entropy"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        best: Floats = pair_entropies(revision, rows).max(axis=1, initial=-np.inf)
+        return best
+
+
+def pair_entropies(revision: Revision, rows: Indices) -> Floats:
+    """[R, K] binary entropy of P(ant(i) = a) for every pair that may be asked about, -inf for the others."""
+    entropies = binary_entropy(revision.rows[rows][:, 1:])
+    entropies[revision.closed_pairs(rows)] = -np.inf
+    return entropies
+
+
+def mention_probability(revision: Revision, rows: Indices) -> Floats:
+    scores = revision.prediction.mention_scores
+    if scores is None:
+        raise PredictionError("this selector needs a model that scores mentions (Prediction.mention_scores)")
+    return np.exp(-np.logaddexp(0.0, -scores[rows]))
+
+
+def binary_entropy(p: Floats) -> Floats:
+    """-p log p - (1 - p) log(1 - p), 0 at both ends."""
+    q = 1.0 - p
+    inner = (p > 0.0) & (q > 0.0)
+    entropy = np.zeros_like(p)
+    entropy[inner] = -p[inner] * np.log(p[inner]) - q[inner] * np.log(q[inner])
+    return entropy

@@ -1,0 +1,1 @@
+"""CoNLL-U with the `Entity` attribute of CorefUD."""

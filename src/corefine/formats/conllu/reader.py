@@ -1,0 +1,212 @@
+"""CoNLL-U with the `Entity` attribute of CorefUD: reading.
+
+Words become tokens; multiword tokens, empty nodes, comments and the attributes of mentions are kept in `extra` for
+writing back (see `conllu_details`). Clusters hold what is on the surface: a mention that begins or ends on an empty
+node is there without it, and one that has empty nodes only (a zero mention) is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from corefine.document import Deferred, Document, Span, span_of
+from corefine.formats.conllu import scan
+from corefine.formats.conllu.details import details, layers
+from corefine.formats.conllu.entities import DEFAULT_FIELDS, Matched, match
+from corefine.formats.conllu.scan import IrregularError, Lines, Scan
+from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
+
+_KEYS = frozenset(("newdoc id", "global.Entity", "part", "genre", "meta::genre", "lang"))
+_PART = re.compile(r"-?\d{1,18}", re.ASCII)
+
+
+def read(source: Source) -> Iterator[Document]:
+    return _Reader(source).documents()
+
+
+def _last_document(data: bytearray, searched: int) -> int:
+    """Where the last document begins that begins in what was not searched before, or 0."""
+    found = len(data)
+    while (found := data.rfind(b"\n# newdoc", searched, found)) >= 0:
+        if scan.is_comment_on(b"newdoc", data, found + 1):
+            blank = data.rfind(b"\n\n", 0, found + 1)
+            return blank + 2 if blank >= 0 else 0
+    return 0
+
+
+def _bad_utf8(data: bytes) -> Iterator[tuple[int, int | None, str]]:
+    """The lines (from 0) that are no UTF-8."""
+    for number, text in enumerate(data.split(b"\n")):
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            yield number, None, bad_utf8(error)
+
+
+class _Header(NamedTuple):
+    """What the comments of a document's first sentence say about it."""
+
+    name: str
+    part: int
+    genre: str | None
+    language: str | None
+
+
+class _Reader:
+    """Goes through a file; knows the line, how many documents there were, and what fields their mentions have."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.line = 1
+        self.number = 0
+        self.fields: str | None = None
+
+    def documents(self) -> Iterator[Document]:
+        for data in self._batches():
+            lines = Lines(data)
+            begins = lines.documents()
+            try:
+                if not data.isascii():
+                    data.decode()
+                found = scan.scan(lines)
+            except (IrregularError, UnicodeDecodeError):
+                for begin, end in pairwise((*begins, len(data))):
+                    yield from self._irregular(data[begin:end])
+            else:
+                yield from self._regular(found, begins)
+
+    def _batches(self) -> Iterator[bytes]:
+        """Some documents' bytes at a time, with line breaks as they should be."""
+        data = bytearray()
+        searched, crlf = 0, False
+        with self.source.open() as stream:
+            while chunk := stream.read(BLOCK):
+                if chunk.endswith(b"\r"):
+                    chunk += stream.read(1)
+                if self.line == 1 and not data and chunk.startswith(BOM):
+                    chunk = chunk[len(BOM) :]
+                    self.source.byte_order_mark()
+                if b"\r" in chunk and (at := chunk.find(b"\r\n")) >= 0:
+                    if not crlf:
+                        self.source.carriage_returns(self.line + data.count(b"\n") + chunk.count(b"\n", 0, at))
+                    crlf = True
+                    chunk = chunk.replace(b"\r\n", b"\n")
+                data += chunk
+                if (begin := _last_document(data, searched)) > 0:
+                    yield bytes(memoryview(data)[:begin])
+                    del data[:begin]
+                searched = max(len(data) - len("\n# newdoc id"), 0)
+        if data.strip(b"\n"):
+            yield bytes(data) if data.endswith(b"\n") else bytes(data) + b"\n"
+
+    def _regular(self, scan: Scan, begins: Sequence[int]) -> Iterator[Document]:
+        """Documents of which every line is as it should be."""
+        lines = scan.lines
+        forms, speakers, sentences = scan.forms(), scan.speakers(), scan.sentences.tolist()
+        rows, values = scan.entities()
+        # where a mention begins or ends that has a bracket there: at an empty node with the token after, or before
+        first = scan.before[rows].tolist()
+        last = (scan.before[rows + 1] - 1).tolist()
+        # the first row, token, sentence, value and line of each document, and where the last one ends
+        bounds = (*begins, len(lines.data))
+        row_at = scan.begins.searchsorted(bounds)
+        token_at = scan.before[row_at].tolist()
+        sentence_at = scan.sentences.searchsorted(token_at).tolist()
+        value_at = rows.searchsorted(row_at).tolist()
+        line_at = (self.line + lines.ends.searchsorted(bounds)).tolist()
+        for number, (begin, end) in enumerate(pairwise(bounds)):
+            header = self._begin(lines.data, begin, line_at[number])
+            data = lines.data[begin:end]
+            token, next_token = token_at[number : number + 2]
+            mine = slice(value_at[number], value_at[number + 1])
+            speaking = speakers[token:next_token]
+
+            def complain(what: str, value: int, token: int = token, before: int = mine.start) -> None:
+                row = int(rows[before + value])
+                self.source.fault(what, line=self.line + scan.line_of(row), token=int(scan.before[row]) - token)
+
+            def line_of(word: int, token: int = token) -> int:
+                return self.line + scan.line_of(int(scan.word_rows()[token + word]))
+
+            matched = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
+            document = self.source.document(
+                header.name,
+                forms[token:next_token],
+                [start - token for start in sentences[sentence_at[number] : sentence_at[number + 1]]],
+                _clusters(matched, first[mine], last[mine], token),
+                line_of=line_of,
+                part=header.part,
+                genre=header.genre,
+                language=header.language,
+                speakers=tuple(speaking) if any(speaking) else None,
+                layers=Deferred(partial(layers, data)),
+                extra=Deferred(partial(details, data, self.fields)),
+            )
+            if document is not None:
+                yield document
+        self.line += len(lines.ends)
+
+    def _irregular(self, data: bytes) -> Iterator[Document]:
+        """A document some lines of which may not be as they should be: what can be mended is, the rest reported."""
+        cleaned = scan.without_blanks(data)
+        faults = [*_bad_utf8(data), *scan.faults(cleaned)]
+        if not faults:
+            if cleaned != data:
+                what = "lines of white space, which were read as empty"
+                self.source.fault(what, line=self.line, document=None, fatal=False)
+            yield from self._regular(scan.scan(Lines(cleaned)), [0])
+            return
+        self._begin(data, 0, self.line)
+        for line, token, what in faults:
+            self.source.fault(what, line=self.line + line, token=token)
+        self.line += data.count(b"\n")
+
+    def _begin(self, data: bytes, at: int, line: int) -> _Header:
+        """Read the comments of a document's first sentence, and begin the document."""
+        self.number += 1
+        said = {"newdoc id": self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}"}
+        while data.startswith(b"\n", at):
+            at += 1
+        while data.startswith(b"#", at):
+            end = data.index(b"\n", at)
+            key, sign, value = data[at + 1 : end].decode(errors="replace").partition("=")
+            key = key.strip()
+            if sign and key in _KEYS:
+                said[key] = value.strip()
+            at = end + 1
+        self.fields = said.get("global.Entity", self.fields)
+        part = said.get("part", "")
+        header = _Header(
+            said["newdoc id"],
+            int(part) if _PART.fullmatch(part) else 0,
+            said.get("genre", said.get("meta::genre")),
+            said.get("lang"),
+        )
+        self.source.begin(header.name, header.part, line)
+        return header
+
+
+def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token: int) -> dict[str, list[Span]]:
+    """Entities by name. `first` and `last` are where mentions begin and end, by value; `token` is to be taken off."""
+    clusters: dict[str, list[Span]] = {entity: [] for entity in matched.entities}
+    trimmed: list[tuple[str, list[tuple[int, int]]]] = []
+    for entity, _, opening, closing in matched.whole:
+        begin, end = first[opening], last[closing]
+        if begin == last[opening] and end == first[closing]:
+            clusters[entity].append(Span(begin - token, end - token))
+        else:
+            trimmed.append((entity, [(begin, end)]))
+    for entity, _, parts in matched.divided:
+        trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
+    # a mention without its empty node gives way to one that is on the surface anyway
+    taken = {span for spans in clusters.values() for span in spans} if trimmed else set()
+    for entity, found in trimmed:
+        surface = [(start - token, end - token) for start, end in found if start <= end]
+        if surface and (span := span_of(surface)) not in taken:
+            taken.add(span)
+            clusters[entity].append(span)
+    return clusters

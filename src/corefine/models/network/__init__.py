@@ -1,0 +1,1 @@
+"""The network: encoders, and the span ranker over their states."""

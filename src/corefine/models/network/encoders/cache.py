@@ -1,0 +1,85 @@
+"""States of a frozen encoder, kept on disk: encoding is most of a prediction's cost, and the states never change.
+
+A file is named by what its states depend on: the encoder's fingerprint (weights and settings) and the document's
+tokens. It is a plain float16 `.npy`, memory-mapped when read. Files appear whole or not at all (written aside, then
+renamed), so several processes may share a folder and a kill leaves nothing broken behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from corefine.document import Document
+from corefine.errors import ConfigError
+from corefine.files import write_atomically
+from corefine.models.network.encoders.base import Encoder
+
+
+class CachedEncoder:
+    """A frozen encoder that remembers on disk. It is an `Encoder` itself."""
+
+    def __init__(self, encoder: Encoder, folder: Path | str) -> None:
+        if encoder.module is not None:
+            raise ConfigError(f"the states of {encoder.name} change while it is fine-tuned; they cannot be cached")
+        self.encoder = encoder
+        self.name = encoder.name
+        self.width = encoder.width
+        self.layers = encoder.layers
+        self.folder = Path(folder)
+        self._fingerprint = encoder.fingerprint()
+
+    def encode(self, document: Document) -> Tensor:
+        path = self.path(document)
+        states = self._read(path, len(document))
+        if states is None:
+            states = self.encoder.encode(document).to("cpu", torch.float16)
+            self._write(path, states)
+        return states.float()
+
+    def path(self, document: Document) -> Path:
+        """Where the states of a document are, or would be."""
+        digest = hashlib.sha256(self._fingerprint.encode())
+        for token in document.tokens:
+            encoded = token.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(4, "big") + encoded)  # so that no two texts run into one
+        name = digest.hexdigest()
+        return self.folder / name[:2] / f"{name}.npy"
+
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def module(self) -> nn.Module | None:
+        return None
+
+    def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
+        return self.encoder.parameter_groups(rate, decay)
+
+    def to(self, device: torch.device | str) -> CachedEncoder:
+        self.encoder.to(device)
+        return self
+
+    def _read(self, path: Path, length: int) -> Tensor | None:
+        """The states in a file; None where there is none, or not what should be there."""
+        try:
+            array = np.load(path, mmap_mode="c", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            return None
+        shape = (self.layers, length, self.width) if self.layers > 1 else (length, self.width)
+        if array.shape != shape or array.dtype != np.float16:
+            return None
+        return torch.from_numpy(array)
+
+    def _write(self, path: Path, states: Tensor) -> None:
+        """Best effort: where a disk is full or read-only, work goes on without a cache."""
+        content = io.BytesIO()
+        np.save(content, states.numpy())
+        with contextlib.suppress(OSError):
+            write_atomically(path, content.getvalue())

@@ -1,0 +1,189 @@
+"""Any Hugging Face encoder: overlapping windows of sub-words, pooled to words.
+
+A document is longer than what the encoder can see at once, so it is read in windows that overlap; each sub-word is
+taken from the window in which it stands farthest from an edge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from corefine.document import Document
+from corefine.errors import ConfigError, MissingExtraError, WeightsError
+from corefine.models.network.config import EncoderConfig
+
+BATCH = 8
+"""Windows in one forward pass: more are no faster on a processor and need more memory."""
+
+
+class TransformerEncoder(nn.Module):
+    """A pretrained transformer, frozen or fine-tuned."""
+
+    def __init__(self, config: EncoderConfig, folder: str | Path | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.source = str(folder or config.path)
+        self.name = config.path or config.kind
+        self.tokenizer, self.network = _load(self.source)
+        if config.masked and self.tokenizer.mask_token_id is None:
+            raise ConfigError(f"masked = {config.masked}: {self.name} has no mask token")
+        self.width = int(self.network.config.hidden_size)
+        depth = int(self.network.config.num_hidden_layers)
+        if any(not -depth - 1 <= layer <= depth for layer in config.layers):
+            raise ConfigError(f"layers {config.layers}: {self.name} has layers 0 (embeddings) to {depth}")
+        self.layers = max(1, len(config.layers))
+        self.window = min(config.window, int(getattr(self.network.config, "max_position_embeddings", config.window)))
+        self._hash: str | None = None
+        for part in self.network.modules():
+            if isinstance(part, nn.Dropout):
+                part.p = 0.0  # the head drops states; masks within the network cost more time than they are worth
+            elif hasattr(part, "dropout_prob"):
+                part.dropout_prob = 0.0
+        self.train(config.fine_tune)
+        self.requires_grad_(False)
+        for block in self._tuned():
+            block.requires_grad_(True)
+
+    def encode(self, document: Document) -> Tensor:
+        if not len(document):
+            return torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
+        pieces, owners = self._pieces(document.tokens)
+        learning = self.config.fine_tune and self.network.training
+        half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        if learning and self.config.masked:
+            pieces = self._masked(pieces)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and learning), half:
+            states = self._pool(self._run(pieces), torch.tensor(owners), len(document))  # [layers, T, H]
+        return (states if self.layers > 1 else states[0]).float()
+
+    def fingerprint(self) -> str:
+        if self._hash is None or self.config.fine_tune:
+            self._hash = _hash_weights(self.network)
+        settings = {
+            "window": self.window,
+            "precision": self.config.precision,
+            "overlap": self.config.overlap,
+            "pooling": self.config.pooling,
+            "layers": self.config.layers,
+            "weights": self._hash,
+        }
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def module(self) -> nn.Module | None:
+        return self.network if self.config.fine_tune else None
+
+    def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
+        tuned = self._tuned()
+        return [
+            {"params": list(block.parameters()), "lr": rate * decay ** (len(tuned) - 1 - depth)}
+            for depth, block in enumerate(tuned)
+        ]
+
+    def _tuned(self) -> list[nn.Module]:
+        """The parts that training moves, from the first to the last."""
+        if not self.config.fine_tune:
+            return []
+        blocks: list[nn.Module] = [self.network.embeddings, *self.network.encoder.layer]
+        return blocks[-self.config.tuned_layers :]
+
+    def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
+        words = [token.encode("utf-8", "replace").decode() for token in tokens]  # a lone surrogate is no text
+        batch = self.tokenizer(words, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+        unknown = self.tokenizer.unk_token_id
+        pieces: list[int] = []
+        owners: list[int] = []
+        for owner, ids in enumerate(batch):
+            pieces.extend(ids or [unknown])
+            owners.extend([owner] * max(1, len(ids)))
+        return pieces, owners
+
+    def _masked(self, pieces: list[int]) -> list[int]:
+        """The sub-words with some of them hidden, others in each call."""
+        hidden = (torch.rand(len(pieces)) < self.config.masked).tolist()
+        mask = self.tokenizer.mask_token_id
+        return [mask if hide else piece for piece, hide in zip(pieces, hidden, strict=True)]
+
+    def _run(self, pieces: list[int]) -> Tensor:
+        """States of sub-words, [layers, S, H]."""
+        inner = self.window - 2
+        stride = max(1, inner - self.config.overlap)
+        starts = list(range(0, max(1, len(pieces) - self.config.overlap), stride))
+        if len(starts) > 1:  # the last window reaches back, so that it is as full as the others
+            starts[-1] = len(pieces) - inner
+        takes = _takes(starts, inner, len(pieces))
+        head, tail = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        parts: list[Tensor] = []
+        for begin in range(0, len(starts), BATCH):
+            group = starts[begin : begin + BATCH]
+            rows = [[head, *pieces[start : start + inner], tail] for start in group]
+            ids = torch.tensor(rows, device=self.device)
+            hidden = self.network(input_ids=ids, output_hidden_states=bool(self.config.layers))
+            layers = self._layers(hidden)  # [layers, B, window, H]
+            for row, start in enumerate(group):
+                left, right = takes[begin + row]
+                parts.append(layers[:, row, 1 + left - start : 1 + right - start])
+        return torch.cat(parts, dim=1)
+
+    def _layers(self, hidden: Any) -> Tensor:
+        if not self.config.layers:
+            last: Tensor = hidden.last_hidden_state
+            return last[None]
+        return torch.stack([hidden.hidden_states[layer] for layer in self.config.layers])
+
+    def _pool(self, states: Tensor, owners: Tensor, size: int) -> Tensor:
+        """Sub-words to words: [layers, S, H] -> [layers, T, H]."""
+        counts = torch.bincount(owners, minlength=size).to(states.device)
+        firsts = counts.cumsum(0) - counts
+        if self.config.pooling == "first":
+            return states.index_select(1, firsts)
+        owners = owners.to(states.device)
+        pooled = states.new_zeros(len(states), size, states.shape[2]).index_add(1, owners, states)
+        return pooled / counts[:, None]
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = next(self.network.parameters()).device
+        return device
+
+
+def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
+    """Which sub-words to take from each window: borders lie in the middle of overlaps."""
+    borders = [0]
+    borders += [(start + before + inner) // 2 for before, start in pairwise(starts)]
+    borders.append(size)
+    return list(pairwise(borders))
+
+
+def _load(source: str) -> tuple[Any, Any]:
+    try:
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+    except ImportError as error:
+        raise MissingExtraError("transformers", "model") from error
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True)
+        network = AutoModel.from_pretrained(source, attn_implementation="sdpa", use_safetensors=True)
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
+    if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
+        raise WeightsError(f"the encoder {source!r} has no [CLS] and [SEP]; it is not one of the BERT family")
+    return tokenizer, network
+
+
+def _hash_weights(network: nn.Module) -> str:
+    digest = hashlib.sha256()
+    for name, value in sorted(network.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,121 @@
+"""The whole model: an encoder and a span ranker over its states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from corefine.document import Document
+from corefine.errors import ModelError
+from corefine.models.network.config import EncoderConfig, ModelConfig
+from corefine.models.network.encoders import Encoder, make_encoder
+from corefine.models.network.encoders.cache import CachedEncoder
+from corefine.models.network.inputs import Inputs, make_inputs
+from corefine.models.network.ranker import Ranking, SpanRanker
+from corefine.prediction import Prediction
+
+
+class Model:
+    """Documents in, rankings out. What training moves is `parts`; a frozen encoder is not among it."""
+
+    def __init__(self, config: ModelConfig, encoder: Encoder, ranker: SpanRanker) -> None:
+        self.config = config
+        self.encoder = encoder
+        self.ranker = ranker
+        self.parts = nn.ModuleDict({"ranker": ranker})
+        if encoder.module is not None:
+            self.parts["encoder"] = encoder.module
+        self.device = torch.device("cpu")
+
+    @classmethod
+    def create(
+        cls, config: ModelConfig, *, seed: int = 0, encoder: Encoder | None = None, cache: Path | None = None
+    ) -> Self:
+        """A model with new weights.
+
+        encoder    one that is loaded already
+        cache      a folder to keep a frozen encoder's states in
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            encoder = encoder or make_encoder(config.encoder)
+            if cache is not None and encoder.module is None and not isinstance(encoder, CachedEncoder):
+                encoder = CachedEncoder(encoder, cache)
+            ranker = SpanRanker(config, encoder.width, encoder.layers)
+        return cls(config, encoder, ranker)
+
+    def thawed(self, settings: EncoderConfig) -> Model:
+        """The same weights, with an encoder that training moves: which layers, and how, as these settings have it."""
+        changes = {
+            name: getattr(settings, name) for name in ("tuned_layers", "masked", "precision", "window", "overlap")
+        }
+        encoder = replace(self.config.encoder, fine_tune=True, **changes)
+        model = Model.create(replace(self.config, encoder=encoder))
+        model.ranker.load_state_dict(self.ranker.state_dict())
+        return model
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the encoder's states of a document never change."""
+        return self.encoder.module is None
+
+    def inputs(self, document: Document) -> Inputs:
+        """What the ranker reads of a document, on the model's device."""
+        states = self.encoder.encode(document)
+        if self.frozen:
+            states = states.half()  # as a cache keeps them, so that it makes no difference whether there is one
+        if states.is_inference() and not torch.is_inference_mode_enabled():
+            states = states.clone()  # a frozen encoder's states cannot otherwise take part in training
+        return make_inputs(document, states, self.config.head.genres).to(self.device)
+
+    def rank(self, document: Document) -> Ranking:
+        """The ranking of a document's top spans."""
+        ranking: Ranking = self.ranker(self.inputs(document))
+        return ranking
+
+    def predict(self, document: Document) -> Prediction:
+        """What the model says about a document, without gradients or dropout."""
+        self.train(False)
+        with torch.inference_mode():
+            return self.rank(document).prediction()
+
+    def train(self, mode: bool = True) -> None:
+        """Switch dropout on or off."""
+        self.parts.train(mode)
+
+    def to(self, device: torch.device | str) -> Self:
+        """Move to a device, in place; itself."""
+        self.device = torch.device(device)
+        self.encoder.to(self.device)
+        self.parts.to(self.device)
+        return self
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights by name."""
+        return dict(self.parts.state_dict())
+
+    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take these weights; all of them must be there, fit, and be known."""
+        own = self.parts.state_dict()
+        if missing := own.keys() - tensors.keys():
+            raise ModelError(f"the weights lack {_some(missing)}: the file is incomplete or of another model")
+        if unknown := tensors.keys() - own.keys():
+            raise ModelError(f"the weights have {_some(unknown)}, which this configuration does not know")
+        for name, tensor in sorted(tensors.items()):
+            if tensor.shape != own[name].shape:
+                what = "the vocabulary does not match: " if "embed" in name or "words" in name else ""
+                raise ModelError(
+                    f"{what}{name} is {list(tensor.shape)} in the weights, but {list(own[name].shape)} here"
+                )
+        self.parts.load_state_dict(dict(tensors))
+
+
+def _some(names: set[str]) -> str:
+    listed = sorted(names)
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    return ", ".join(listed[:3]) + more

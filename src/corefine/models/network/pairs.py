@@ -1,0 +1,163 @@
+"""Stage two: each top span against its candidate antecedents.
+
+The pair scorer is a feed-forward network over [g_i; g_j; g_i * g_j; features]. Neither the concatenation nor, in
+the default head, the product of whole g's is ever built: see `PairNetwork`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from corefine.models.network.blocks import PairNetwork, rows_in_blocks
+from corefine.models.network.config import FULL, HeadConfig
+from corefine.models.network.inputs import Inputs
+from corefine.models.network.spans import MASKED, TopSpans
+from corefine.prediction import NONE
+
+DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
+"""Bucket b holds distances from DISTANCES[b - 1] up to below DISTANCES[b], counted in top spans."""
+
+COARSE_WIDTH = 64
+"""Numbers that the coarse, bilinear score of a pair is taken over."""
+
+
+class PairScorer(nn.Module):
+    """Scores of pairs of top spans, mention scores aside."""
+
+    def __init__(self, config: HeadConfig, size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.size = size  # of g
+        self.product_size = size if config.pair_width == FULL else int(config.pair_width)
+        self.project: nn.Module | None = None
+        if config.pair_width != FULL:  # normalised, or products of small numbers would take long to learn from
+            normal = nn.LayerNorm(self.product_size, elementwise_affine=False)
+            self.project = nn.Sequential(nn.Linear(size, self.product_size), normal)
+        feature = config.feature_width
+        self.distances = nn.Embedding(len(DISTANCES) + 1, feature)
+        self.matches = nn.Embedding(3, feature) if config.string_match else None
+        self.speakers = nn.Embedding(3, feature) if config.speakers else None
+        self.genres = nn.Embedding(1 + len(config.genres), feature) if config.genres else None
+        tables = [self.distances, self.matches, self.speakers, self.genres]
+        features = feature * sum(table is not None for table in tables)
+        self.first = nn.Linear(2 * size + self.product_size + features, config.hidden)
+        self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.pair_depth - 1))
+        self.score = nn.Linear(config.hidden, 1)
+        self.coarse_left = nn.Linear(size, COARSE_WIDTH) if config.coarse_to_fine else None
+        self.coarse_right = nn.Linear(size, COARSE_WIDTH, bias=False) if config.coarse_to_fine else None
+
+    def forward(self, inputs: Inputs, top: TopSpans, spans: Tensor, candidates: Tensor) -> Tensor:
+        """Scores [N, K]; those of padding mean nothing.
+
+        Shape: spans [N, G] are the g's; candidates [N, K] with `NONE` as padding.
+        """
+        rest = self.first.in_features - 2 * self.size - self.product_size
+        own, other, product, features = torch.split(
+            self.first.weight, [self.size, self.size, self.product_size, rest], dim=1
+        )
+        others = candidates.clamp(min=0)
+        codes, table = self._features(inputs, top, others, features)
+        scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
+            F.linear(spans, own, self.first.bias),
+            F.linear(spans, other),
+            table,
+            spans if self.project is None else self.project(spans),
+            product,
+            self.score.weight[0],
+            others,
+            codes,
+            self._masks(spans),
+            *self.deeper.parameters(),
+        )
+        return scores + self.score.bias
+
+    def nearest(self, size: int, device: torch.device) -> Tensor:
+        """The K previous spans of each span, nearest first: [N, K]."""
+        reach = min(self.config.candidates, max(size - 1, 0))
+        own = torch.arange(size, device=device)[:, None]
+        return (own - 1 - torch.arange(reach, device=device)).clamp(min=NONE)
+
+    def _features(self, inputs: Inputs, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """All features of a pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
+        feature = self.config.feature_width
+        size = len(top)
+        own = torch.arange(size, device=others.device)[:, None]
+        bounds = torch.tensor(DISTANCES, device=others.device)
+        codes = torch.bucketize(own - others, bounds, right=True)
+        tables, sizes = [self.distances.weight], [len(DISTANCES) + 1]
+        if self.matches is not None:
+            strings = _strings(inputs, top)
+            last = inputs.words[top.ends]
+            same = (strings[own] == strings[others]).long() + (last[own] == last[others]).long()
+            codes = codes * 3 + same
+            tables.append(self.matches.weight)
+            sizes.append(3)
+        if self.speakers is not None:
+            speakers = inputs.speakers[top.starts]
+            known = (speakers[own] > 0) & (speakers[others] > 0)
+            codes = codes * 3 + torch.where(known, 1 + (speakers[own] == speakers[others]).long(), 0)
+            tables.append(self.speakers.weight)
+            sizes.append(3)
+        if self.genres is not None:
+            tables.append(self.genres.weight[inputs.genre : inputs.genre + 1])
+            sizes.append(1)
+        table = weight.new_zeros(())
+        for number, (values, part) in enumerate(zip(tables, torch.split(weight, feature, dim=1), strict=True)):
+            shape = [1] * len(sizes)
+            shape[number] = sizes[number]
+            table = table + F.linear(values, part).view(*shape, -1)
+        return codes, table.reshape(-1, self.config.hidden)
+
+    def _masks(self, spans: Tensor) -> Tensor | None:
+        """Dropout of each hidden layer, [depth, N, hidden]: one mask for all candidates of a span."""
+        if not self.training or not self.config.dropout:
+            return None
+        shape = (self.config.pair_depth, len(spans), self.config.hidden)
+        return F.dropout(spans.new_ones(shape), self.config.dropout)
+
+    def coarse(self, spans: Tensor, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K].
+
+        `candidates` are only scored, where others have chosen them.
+        """
+        if self.coarse_left is None or self.coarse_right is None:
+            raise ValueError("coarse scores need coarse_to_fine")
+        left, right = self.coarse_left(spans), self.coarse_right(spans)
+        if candidates is None:
+            candidates = self._best(left.detach(), right.detach(), mention_scores.detach())
+        others = candidates.clamp(min=0)
+        blocks = [
+            torch.bmm(right[others[rows]], left[rows, :, None]).squeeze(2)  # [B, K, coarse] x [B, coarse, 1]
+            for rows in rows_in_blocks(len(left), others.shape[1] * COARSE_WIDTH, left.device)
+        ]
+        return candidates, torch.cat(blocks) if blocks else spans.new_zeros(others.shape)
+
+    def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
+        """The K earlier spans with the best product and mention score, among a window of them: [N, K]."""
+        size, window = len(left), self.config.coarse_window
+        reach = min(self.config.candidates, max(size - 1, 0))
+        chosen = []
+        for rows in rows_in_blocks(size, min(size, window) + 1, left.device):
+            begin = max(0, rows.start - window)
+            scores = left[rows] @ right[begin : rows.stop].t()
+            scores += mention_scores[begin : rows.stop]
+            own = torch.arange(rows.start, rows.stop, device=left.device)[:, None]
+            other = torch.arange(begin, rows.stop, device=left.device)
+            scores.masked_fill_((other >= own) | (other < own - window), MASKED)
+            best = scores.topk(min(reach, scores.shape[1]), dim=1)
+            block = torch.where(torch.isfinite(best.values), best.indices + begin, NONE)
+            chosen.append(F.pad(block, (0, reach - block.shape[1]), value=NONE))
+        return torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=left.device)
+
+
+def _strings(inputs: Inputs, top: TopSpans) -> Tensor:
+    """[N] numbers, equal where the top spans have the same words."""
+    if not len(top):
+        return top.starts
+    reach = int((top.ends - top.starts).max()) + 1
+    inside = top.starts[:, None] + torch.arange(reach, device=top.starts.device)
+    words = inputs.words[inside.clamp(max=inputs.length - 1)].masked_fill(inside > top.ends[:, None], 0)
+    numbers: Tensor = torch.unique(words, dim=0, return_inverse=True)[1]
+    return numbers

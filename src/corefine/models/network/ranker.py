@@ -1,0 +1,123 @@
+"""The span ranker: a document's states in, a ranking of antecedents out.
+
+Stages, in the order they run: mix layers and add context (`tokens`), score all spans (`mentions`), keep the best
+(`prune`), score each against its candidates (`pairs`). A committee runs `mentions` for each member, prunes once on
+the mean of their scores, and runs `pairs` for each member on the same top spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from corefine.models.network.config import ModelConfig
+from corefine.models.network.inputs import Inputs, Surface
+from corefine.models.network.pairs import PairScorer
+from corefine.models.network.spans import MASKED, MentionScores, SpanScorer, TopSpans, prune
+from corefine.prediction import NONE, Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Top spans and the scores of their candidates, as tensors that carry gradients.
+
+    top               N spans in document order
+    mention_scores    [N]
+    candidates        [N, K] indices of earlier top spans; -1 is padding
+    scores            [N, 1 + K]; column 0 is epsilon and always 0; padding is -inf
+    mentions          of all spans, for a loss on mentions
+    """
+
+    top: TopSpans
+    mention_scores: Tensor
+    candidates: Tensor
+    scores: Tensor
+    mentions: MentionScores
+
+    def prediction(self) -> Prediction:
+        """What the rest of corefine reads."""
+        return Prediction(
+            spans=self.top.spans,
+            candidates=self.candidates.cpu().numpy(),
+            probabilities=self.scores.detach().cpu().double().softmax(1).numpy(),
+            mention_scores=self.mention_scores.detach().cpu().double().numpy(),
+        )
+
+
+class SpanRanker(nn.Module):
+    """The head. `width` is that of the encoder's states, `layers` how many of them are mixed."""
+
+    def __init__(self, config: ModelConfig, width: int, layers: int = 1) -> None:
+        super().__init__()
+        self.config = config
+        head = config.head
+        self.mix = nn.Parameter(torch.zeros(layers)) if layers > 1 else None
+        self.surfaces = nn.Embedding(2 * len(Surface), head.feature_width) if head.surface else None
+        size = width + (head.feature_width if head.surface else 0)
+        self.context: nn.LSTM | None = None
+        if head.context == "lstm":
+            self.context = nn.LSTM(size, head.context_width, bidirectional=True, batch_first=True)
+            size += 2 * head.context_width
+        self.spans = SpanScorer(head, size)
+        self.pair = PairScorer(head, self.spans.size)
+
+    def forward(self, inputs: Inputs) -> Ranking:
+        mentions = self.mentions(inputs)
+        return self.pairs(inputs, mentions, self.prune(mentions))
+
+    def mentions(self, inputs: Inputs) -> MentionScores:
+        """Scores of all spans up to `max_span_width`."""
+        scores: MentionScores = self.spans(self.tokens(inputs), inputs.sentences)
+        return scores
+
+    def prune(self, mentions: MentionScores | Sequence[MentionScores]) -> TopSpans:
+        """The top spans, by the mean score where several members have scored."""
+        if isinstance(mentions, MentionScores):
+            return prune(mentions, self.config.head)
+        mean = torch.stack([member.scores for member in mentions]).mean(0)
+        return prune(mentions[0].with_scores(mean), self.config.head)
+
+    def candidates(self, mentions: MentionScores, top: TopSpans) -> Tensor:
+        """The candidates this model would choose, [N, K], the best or nearest first."""
+        if not self.config.head.coarse_to_fine:
+            return self.pair.nearest(len(top), top.starts.device)
+        spans = self.spans.represent(mentions, top)
+        return self.pair.coarse(spans, self.spans.of(mentions, top, spans))[0]
+
+    def pairs(
+        self, inputs: Inputs, mentions: MentionScores, top: TopSpans, candidates: Tensor | None = None
+    ) -> Ranking:
+        """The ranking of the top spans; `mentions` are this model's own, `candidates` too unless they are given."""
+        spans = self.spans.represent(mentions, top)  # [N, G]
+        mention_scores = self.spans.of(mentions, top, spans)  # [N]
+        coarse: Tensor | None = None
+        if self.config.head.coarse_to_fine:
+            candidates, coarse = self.pair.coarse(spans, mention_scores, candidates)
+        elif candidates is None:
+            candidates = self.pair.nearest(len(top), spans.device)
+        scores = self.pair(inputs, top, spans, candidates)  # [N, K]
+        scores = scores + mention_scores[:, None] + mention_scores[candidates.clamp(min=0)]
+        if coarse is not None:
+            scores = scores + coarse
+        scores = F.pad(scores.masked_fill(candidates == NONE, MASKED), (1, 0))  # [N, 1 + K], epsilon = 0
+        return Ranking(top, mention_scores, candidates, scores, mentions)
+
+    def tokens(self, inputs: Inputs) -> Tensor:
+        """What spans are made of, [T, D]: mixed states, the surface of tokens, the context layer's states."""
+        states = inputs.states.float()
+        if self.mix is not None:
+            states = torch.einsum("l,lth->th", self.mix.softmax(0), states)
+        if self.training:
+            states = F.dropout(states, self.config.head.state_dropout)
+        if self.surfaces is not None:
+            states = torch.cat([states, self.surfaces(inputs.surfaces)], dim=1)
+        if self.context is not None and inputs.length:
+            context = self.context(states[None])[0].squeeze(0)
+            states = torch.cat([states, context], dim=1)
+        elif self.context is not None:
+            states = F.pad(states, (0, 2 * self.config.head.context_width))
+        return states

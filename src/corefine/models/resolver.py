@@ -1,0 +1,134 @@
+"""The front door: load a model, give it texts or documents, get entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, overload
+
+from corefine.annotation.decoding import decode
+from corefine.document import Cluster, Document, Span
+from corefine.errors import InputError, ModelError, OutsideError
+from corefine.formats.tokens import tokenise
+from corefine.links import Links
+from corefine.models.committee import Committee, is_committee, load_committee
+from corefine.models.devices import choose_device
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import is_model, load_model
+from corefine.prediction import Prediction
+
+STARTER = Path(__file__).with_name("starter")
+"""The model that ships with corefine, known by the name "starter"."""
+
+
+class Predictor(Protocol):
+    """Anything that can say what it thinks of a document: a model, a committee, rules."""
+
+    def predict(self, document: Document) -> Prediction: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a model found in one document.
+
+    document      as it was given; its own clusters, if it has any, played no part
+    prediction    top spans and the distribution of each over its antecedents
+    clusters      entities of two or more mentions, in document order
+    """
+
+    document: Document
+    prediction: Prediction
+    clusters: tuple[Cluster, ...]
+
+    @property
+    def offsets(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The entities as [start, end) characters of the text; a discontinuous mention from first to last."""
+        found = ([self.document.characters(span) for span in cluster] for cluster in self.clusters)
+        return tuple(tuple((parts[0][0], parts[-1][1]) for parts in cluster) for cluster in found)
+
+    @property
+    def strings(self) -> tuple[tuple[str, ...], ...]:
+        """The entities as strings: of the text where there is one, else tokens joined by spaces."""
+        if self.document.text is None or self.document.offsets is None:
+            return tuple(tuple(map(self.document.words, cluster)) for cluster in self.clusters)
+        text = self.document.text
+        return tuple(tuple(text[start:end] for start, end in cluster) for cluster in self.offsets)
+
+    @property
+    def labelled(self) -> Document:
+        """The document with the entities that were found."""
+        return self.document.with_clusters(self.clusters)
+
+    def probability(self, mention: tuple[int, int], antecedent: tuple[int, int] | None) -> float:
+        """P(ant(mention) = antecedent); None asks for "no antecedent". 0 for what the model did not consider."""
+        for span in (mention, antecedent):
+            if span is not None and not self.document.holds(Span(*span)):
+                raise OutsideError(f"span {Span(*span)} is outside document {self.document.key}")
+        rows = {span: row for row, span in enumerate(self.prediction.spans)}
+        row = rows.get(Span(*mention))
+        if row is None:
+            return 1.0 if antecedent is None else 0.0
+        if antecedent is None:
+            return float(self.prediction.probabilities[row, 0])
+        columns = (self.prediction.candidates[row] == rows.get(Span(*antecedent), -2)).nonzero()[0]
+        return float(self.prediction.probabilities[row, 1 + columns[0]]) if len(columns) else 0.0
+
+    def given(self, links: Links) -> Result:
+        """The entities when these links are certain: none is broken, and the rest follows the model."""
+        return Result(self.document, self.prediction, decode(self.prediction, links))
+
+
+class Resolver:
+    """A loaded model. `name` says which one, for messages and records."""
+
+    def __init__(self, model: Predictor, name: str = "model") -> None:
+        self.model = model
+        self.name = name
+
+    @overload
+    def predict(self, what: str | Document) -> Result: ...
+    @overload
+    def predict(self, what: list[str] | tuple[str, ...] | Iterable[Document]) -> list[Result]: ...
+
+    def predict(self, what: str | Document | Iterable[str | Document]) -> Result | list[Result]:
+        """The entities of a text, of a document, or of each of several."""
+        if isinstance(what, str | Document):
+            return self._one(what)
+        return list(self.stream(what))
+
+    def stream(self, documents: Iterable[str | Document]) -> Iterator[Result]:
+        """The entities of each document, one at a time, in their order."""
+        return map(self._one, documents)
+
+    def _one(self, what: str | Document) -> Result:
+        document = what if isinstance(what, Document) else from_text(what)
+        prediction = self.model.predict(document)
+        return Result(document, prediction, decode(prediction))
+
+
+def from_text(text: str, *, name: str = "text", language: str | None = None) -> Document:
+    """A document from running text, with offsets into it."""
+    if not isinstance(text, str):
+        raise InputError(f"a text or a Document is needed, not {type(text).__name__}")
+    words = tokenise(text, language)
+    return Document(name, words.tokens, words.sentence_starts, language=language, text=text, offsets=words.offsets)
+
+
+def load(path_or_name: str | Path = "starter", *, device: str = "auto", cache: Path | None = None) -> Resolver:
+    """The model of a folder, or the one that ships with corefine.
+
+    device    "auto", "cpu", "cuda" or "mps"
+    cache     a folder to keep encoder states in, which makes predicting a document again much faster
+    """
+    folder = STARTER if str(path_or_name) == "starter" else Path(path_or_name).expanduser()
+    model: Model | Committee
+    if is_committee(folder):
+        model = load_committee(folder, cache=cache)
+    elif is_model(folder):
+        model = load_model(folder, cache=cache)
+    elif folder == STARTER:
+        raise ModelError("this installation lacks the starter model; train one with `make starter`")
+    else:
+        raise ModelError(f"{folder} holds no model: give a folder that `corefine train` wrote, or 'starter'")
+    return Resolver(model.to(choose_device(device)), str(path_or_name))

@@ -1,0 +1,98 @@
+"""Models on disk: a folder with `model.json` and the weights it points to.
+
+A frozen encoder's weights are not saved; the folder keeps a fingerprint, so that a head is never put on states it
+was not trained on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from corefine.errors import ModelError
+from corefine.models.network.config import ModelConfig
+from corefine.models.network.encoders import Encoder, make_encoder
+from corefine.models.network.encoders.cache import CachedEncoder
+from corefine.models.network.model import Model
+from corefine.models.storage.records import exists, load_record, save_record
+
+MODEL = "model"
+
+
+def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = None, *, half: bool = False) -> None:
+    """Save the model, replacing the one in the folder.
+
+    trained    how it came to be: data, settings, scores; for people, and for the model card
+    half       float16, half the size; loading gives float32 again
+    """
+    facts = {"kind": MODEL, "config": model.config.to_dict(), "encoder": _identity(model.encoder, model.frozen)}
+    tensors = model.tensors()
+    if half:
+        tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
+    save_record(folder, MODEL, tensors, facts | {"trained": dict(trained or {})})
+
+
+def load_model(folder: Path, *, share: Model | None = None, cache: Path | None = None) -> Model:
+    """The model of a folder, checked in every way it can be.
+
+    share    a model whose encoder is used again if it has the same settings
+    cache    a folder to keep a frozen encoder's states in
+    """
+    record = load_record(folder, MODEL)
+    if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
+        raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
+    config = ModelConfig.from_dict(record.facts["config"])
+    same = share is not None and share.config.encoder == config.encoder
+    encoder = share.encoder if share is not None and same else make_encoder(config.encoder)
+    model = Model.create(config, encoder=encoder, cache=cache)
+    _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
+    tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
+    try:
+        model.load_tensors(tensors)
+    except ModelError as error:
+        raise ModelError(f"{folder}: {error}") from error
+    return model
+
+
+def is_model(folder: Path) -> bool:
+    """Whether the folder holds a model."""
+    return exists(folder, MODEL)
+
+
+def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
+    """What must be the same of an encoder when the model is loaded again."""
+    return {
+        "name": encoder.name,
+        "width": encoder.width,
+        "fingerprint": encoder.fingerprint() if frozen else None,
+        "vocabulary": _vocabulary(encoder),
+    }
+
+
+def _vocabulary(encoder: Encoder) -> str | None:
+    """A hash of the words or sub-words an encoder knows, and of their order; None where it has no list."""
+    bare = encoder.encoder if isinstance(encoder, CachedEncoder) else encoder
+    tokenizer = getattr(bare, "tokenizer", None)
+    index = tokenizer.get_vocab() if tokenizer is not None else getattr(bare, "index", None)
+    if index is None:
+        return None
+    return hashlib.sha256(json.dumps(sorted(index.items())).encode()).hexdigest()
+
+
+def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder, frozen: bool) -> None:
+    present = _identity(encoder, frozen)
+    if saved.get("vocabulary") != present["vocabulary"]:
+        raise ModelError(
+            f"{folder}: the vocabulary does not match: the model was trained with another tokenizer or word list "
+            f"than that of the encoder {encoder.name} here"
+        )
+    if saved.get("width") != encoder.width or saved.get("fingerprint") != present["fingerprint"]:
+        raise ModelError(
+            f"{folder} was trained on states of another encoder ({saved.get('name')}) than the one here "
+            f"({encoder.name}), or with other settings of it"
+        )

@@ -1,0 +1,1 @@
+"""Training: recipes, the loop, and the jobs that run it."""

@@ -1,0 +1,293 @@
+"""Training, as a loop that yields what happens and leaves showing, logging and stopping to its caller.
+
+Everything random in a step follows from the seed and the number of the step, and nothing else: a run that was
+killed and resumed, or whose caller used torch in between, ends with the same weights, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from corefine.document import Document
+from corefine.errors import InputError, ModelError
+from corefine.files import exclusive
+from corefine.models.devices import mixed_precision
+from corefine.models.evaluation import evaluate, summary
+from corefine.models.network.inputs import Inputs
+from corefine.models.network.loss import marginal_loss, mention_loss
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import MODEL, is_model, save_model
+from corefine.models.storage.records import exists, load_record, save_record
+from corefine.models.training.events import EpochStart, Evaluated, Event, NewBest, Saved, Started, Step, Stopped
+from corefine.models.training.examples import Example, pieces
+from corefine.models.training.optimiser import Optimiser, RunningMean
+from corefine.models.training.recipe import TrainingConfig
+
+STATE = "training"
+"""The record that holds all a run needs to go on; the record "model" beside it is the best model so far."""
+
+HELD_BYTES = 2**31
+"""States of a frozen encoder that are kept in memory between epochs; those beyond are read again."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run has come: the part of its state that is not tensors."""
+
+    epoch: int = 0
+    step: int = 0
+    best_epoch: int | None = None
+    best_f1: float | None = None
+    stale: int = 0  # epochs since the best
+    over: str | None = None  # why it stopped
+
+
+def train(
+    model: Model,
+    examples: Sequence[Example],
+    config: TrainingConfig,
+    *,
+    dev: Sequence[Document] = (),
+    folder: Path | None = None,
+    resume: bool = False,
+) -> Iterator[Event]:
+    """Train the model in place, yielding events; it has the best weights when `Stopped` comes.
+
+    Without `dev` all epochs are run and the last weights are the best. With `folder`, the best model and the state
+    of the run are kept there; `resume` goes on from that state, or starts if there is none.
+    """
+    run = _Run(model, examples, config, dev, folder)
+    with exclusive(folder, "training into") if folder is not None else nullcontext():
+        if resume:
+            run.restore()
+        yield run.started()
+        while run.progress.over is None:
+            yield EpochStart(run.progress.epoch)
+            for batch in run.batches_left():
+                yield run.step(batch)
+                if config.save_every and run.progress.step % config.save_every == 0 and run.save():
+                    yield Saved(run.progress.epoch, run.progress.step)
+            yield from run.finish_epoch()
+        run.take_best()
+        yield Stopped(run.progress.over, run.progress.epoch, run.progress.best_epoch, run.progress.best_f1)
+
+
+class _Run:
+    """One training run between two events."""
+
+    def __init__(
+        self,
+        model: Model,
+        examples: Sequence[Example],
+        config: TrainingConfig,
+        dev: Sequence[Document],
+        folder: Path | None,
+    ) -> None:
+        self.examples = [piece for example in examples for piece in pieces(example, config.max_tokens)]
+        if not self.examples:
+            raise InputError("there is nothing to train on: no document has any tokens")
+        self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
+        self.steps_per_epoch = math.ceil(len(self.examples) / config.documents_per_step)
+        self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
+        self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
+        self.mean = RunningMean(self.optimiser.parameters, config.ema)
+        self.progress = Progress()
+        self._inputs: dict[int, Inputs] = {}
+        self._held = 0
+        self._best: dict[str, Tensor] | None = None
+
+    def started(self) -> Started:
+        return Started(
+            epochs=self.epochs,
+            steps_per_epoch=self.steps_per_epoch,
+            documents=len(self.examples),
+            parameters=sum(value.numel() for value in self.optimiser.parameters.values()),
+            device=str(self.model.device),
+            threads=torch.get_num_threads(),
+            epoch=self.progress.epoch,
+            step=self.progress.step,
+        )
+
+    def batches_left(self) -> Iterator[list[int]]:
+        """Which examples each remaining step of the epoch takes; the order is a function of seed and epoch."""
+        order = list(range(len(self.examples)))
+        random.Random(f"{self.config.seed}/{self.progress.epoch}").shuffle(order)
+        size = self.config.documents_per_step
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        yield from batches[self.progress.step - self.progress.epoch * self.steps_per_epoch :]
+
+    def step(self, batch: list[int]) -> Step:
+        """One update, with the gradients of a few documents."""
+        self.model.train()
+        total = 0.0
+        with torch.random.fork_rng(devices=_cuda(self.model.device)):
+            torch.manual_seed(_number(self.config.seed, self.progress.step))
+            for index in batch:
+                loss = self._loss(index) / len(batch)
+                if loss.requires_grad:
+                    loss.backward()  # type: ignore[no-untyped-call]
+                total += float(loss.detach())
+        self._require_finite("loss", total, batch)
+        norm = self.optimiser.clip()
+        self._require_finite("norm of the gradient", norm, batch)
+        rate = self.optimiser.update(self.progress.step)
+        self.mean.update()
+        self.progress.step += 1
+        return Step(self.progress.epoch, self.progress.step, total, rate, norm)
+
+    def finish_epoch(self) -> Iterator[Event]:
+        """Score the model, keep it if it is the best, decide whether to go on, and save."""
+        progress = self.progress
+        epoch = progress.epoch
+        better = True
+        f1: float | None = None
+        with self.mean.applied():
+            if self.dev:
+                scores = evaluate(self.model.predict, self.dev)
+                f1 = scores.conll_f1
+                yield Evaluated(epoch, f1, summary(scores))
+                better = progress.best_f1 is None or f1 > progress.best_f1
+            if better:
+                progress.best_epoch, progress.best_f1, progress.stale = epoch, f1, 0
+                self._keep()
+            else:
+                progress.stale += 1
+        if better and f1 is not None:
+            yield NewBest(epoch, f1)
+        progress.epoch += 1
+        if self.dev and self.config.patience and progress.stale >= self.config.patience:
+            progress.over = f"no better development F1 in {progress.stale} epochs"
+        elif progress.epoch == self.epochs:
+            progress.over = f"all {self.epochs} epochs are done"
+        if self.save():
+            yield Saved(progress.epoch, progress.step)
+
+    def take_best(self) -> None:
+        """Give the model the weights of the best epoch."""
+        if self.folder is not None and is_model(self.folder):
+            self._best = load_record(self.folder, MODEL).tensors
+        if self._best is not None:
+            self.model.load_tensors(self._best)
+
+    def save(self) -> bool:
+        """Save all the run needs to go on, if it has a folder."""
+        if self.folder is None:
+            return False
+        tensors = {
+            **{f"model.{name}": value for name, value in self.model.tensors().items()},
+            **{f"optimiser.{name}": value for name, value in self.optimiser.tensors().items()},
+            **{f"mean.{name}": value for name, value in self.mean.tensors().items()},
+        }
+        save_record(self.folder, STATE, tensors, {"progress": asdict(self.progress), "run": self._identity()})
+        return True
+
+    def restore(self) -> None:
+        """Go on from the folder's state, if there is one and it is of the same run."""
+        if self.folder is None or not exists(self.folder, STATE):
+            return
+        record = load_record(self.folder, STATE)
+        for name, value in self._identity().items():
+            if record.facts.get("run", {}).get(name) != value:
+                raise InputError(
+                    f"{self.folder} holds a run with another {name}; resume it as it was started, "
+                    "or train without --resume to begin anew"
+                )
+        self.progress = Progress(**record.facts["progress"])
+        parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "mean": {}}
+        for name, value in record.tensors.items():
+            part, _, rest = name.partition(".")
+            parts[part][rest] = value
+        self.model.load_tensors(parts["model"])
+        self.optimiser.load_tensors(parts["optimiser"])
+        self.mean.load_tensors(parts["mean"])
+
+    def _require_finite(self, what: str, value: float, batch: list[int]) -> None:
+        if math.isfinite(value):
+            return
+        names = ", ".join(self.examples[index].document.key for index in batch)
+        raise ModelError(
+            f"the {what} is {value} in step {self.progress.step + 1} (documents {names}): "
+            "lower the learning rate; the last save is as it was"
+        )
+
+    def _loss(self, index: int) -> Tensor:
+        example = self.examples[index]
+        with mixed_precision(self.model.device, enabled=self.config.mixed_precision):
+            ranking = self.model.ranker(self._inputs_of(index))
+        targets = example.targets(ranking)
+        loss = marginal_loss(ranking, targets) / targets.weights.sum().clamp(min=1)
+        if self.config.mention_loss and example.full:
+            spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
+            of_mentions = mention_loss(ranking.mentions, example.document.clusters) / spans
+            loss = loss + self.config.mention_loss * of_mentions
+        return loss
+
+    def _inputs_of(self, index: int) -> Inputs:
+        if not self.model.frozen:
+            return self.model.inputs(self.examples[index].document)
+        if index in self._inputs:
+            return self._inputs[index]
+        example = self.examples[index]
+        if example.whole is None:
+            inputs = self.model.inputs(example.document)
+        else:
+            inputs = self.model.inputs(example.whole).cut(example.offset, example.offset + len(example.document))
+        self._held += inputs.states.nbytes
+        if self._held < HELD_BYTES:
+            self._inputs[index] = inputs
+        return inputs
+
+    def _keep(self) -> None:
+        """Remember the present weights as the best."""
+        if self.folder is None:
+            self._best = {name: value.detach().clone() for name, value in self.model.tensors().items()}
+            return
+        trained = {
+            "epoch": self.progress.best_epoch,
+            "dev_conll_f1": self.progress.best_f1,
+            "documents": len(self.examples),
+            "training": self.config.to_dict(),
+        }
+        save_model(self.folder, self.model, trained)
+
+    def _identity(self) -> dict[str, Any]:
+        """What must be the same for a run to be resumed."""
+        return {
+            "model configuration": self.model.config.to_dict(),
+            "training configuration": self.config.to_dict(),
+            "set of training documents": _digest([self._describe(example) for example in self.examples]),
+            "set of development documents": _digest([_document(document) for document in self.dev]),
+        }
+
+    @staticmethod
+    def _describe(example: Example) -> list[Any]:
+        answered = example.answered and asdict(example.answered)
+        return [_document(example.document), answered, example.rest, example.weights, example.full]
+
+
+def _document(document: Document) -> list[Any]:
+    return [document.key, document.tokens, [[list(span) for span in cluster] for cluster in document.clusters]]
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+def _number(seed: int, step: int) -> int:
+    """A seed for one step, unlike that of any other step or seed."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{step}".encode()).digest()[:7])
+
+
+def _cuda(device: torch.device) -> list[torch.device]:
+    return [device] if device.type == "cuda" else []

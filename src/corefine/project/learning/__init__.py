@@ -1,0 +1,1 @@
+"""The background process: predictions and training."""

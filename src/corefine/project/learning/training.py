@@ -1,0 +1,136 @@
+"""Training on what people answered. A failed run is told, and harms nothing: the version before stays in use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select, update
+
+from corefine.annotation.decoding import decode
+from corefine.annotation.labels import Lesson
+from corefine.document import Document
+from corefine.errors import CorefineError, InputError
+from corefine.prediction import Prediction
+from corefine.project.project import Project
+from corefine.project.results.merged import combined
+from corefine.project.store import schema, versions
+from corefine.project.store.versions import FAILED, READY, TRAINED, TRAINING
+from corefine.project.work.workspace import count_answers
+from corefine.scores import report
+
+if TYPE_CHECKING:
+    from corefine.models.training.examples import Example
+    from corefine.project.learning.worker import Worker
+
+INTERRUPTED = "training was interrupted"
+MOST_INTERRUPTIONS = 2
+"""Training that is killed so often in a row is not begun again by itself."""
+RECIPE = "app"
+REST = 0.3
+"""What the model's own labels weigh beside people's. At 1 it learns to miss what it missed: docs/operations.md."""
+PAUSE_SECONDS = 1.0
+
+
+def is_due(project: Project) -> bool:
+    """Whether training was asked for, or there are enough answers that no run has seen."""
+    every = project.settings.retrain_every
+    with project.database.read() as connection:
+        if connection.execute(select(schema.worker.c.requested)).scalar():
+            return True
+        answers = count_answers(connection)
+        runs = [version for version in versions.all_of(connection) if version.kind == TRAINED]
+    if not every or not answers:
+        return False
+    last = runs[-MOST_INTERRUPTIONS:]
+    if last and last[-1].message == INTERRUPTED:
+        return len(last) < MOST_INTERRUPTIONS or any(run.message != INTERRUPTED for run in last)
+    return answers - (last[-1].answers if last else 0) >= every
+
+
+def request(project: Project) -> None:
+    """Ask the worker to train as soon as it can."""
+    project.writer.write(lambda connection: connection.execute(update(schema.worker).values(requested=True)))
+
+
+def train(project: Project, worker: Worker) -> None:
+    """Make a new version from the starter model and all answers so far."""
+
+    def begin(connection: Connection) -> tuple[int, int]:
+        connection.execute(update(schema.worker).values(requested=False))
+        answers = count_answers(connection)
+        number = versions.add(connection, f"{answers} answers", TRAINED, state=TRAINING, answers=answers)
+        return number, answers
+
+    number, _ = project.writer.write(begin)
+    worker.tell("training", share_done=0.0)
+    try:
+        f1 = _run(project, worker, number)
+    except (CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError) as error:
+        message = f"{type(error).__name__}: {error}" if not isinstance(error, CorefineError) else str(error)
+        project.writer.write(lambda connection: versions.finish(connection, number, FAILED, message=message))
+        worker.tell("failed", message=f"training failed: {message}")
+        return
+    project.writer.write(lambda connection: versions.finish(connection, number, READY, f1=f1))
+
+
+def _run(project: Project, worker: Worker, number: int) -> float | None:
+    from corefine.models.load import load
+
+    model = load("starter", device="cpu", cache=project.folder / "cache").model
+    from corefine.models.network.model import Model
+    from corefine.models.storage.checkpoint import save_model
+    from corefine.models.training.events import Started, Step
+    from corefine.models.training.recipe import load_recipe
+    from corefine.models.training.trainer import train as train_model
+
+    if not isinstance(model, Model):
+        raise InputError("a committee cannot be trained on answers; use a single starter model")
+    examples = labelled(project)
+    if not examples:
+        raise InputError("there is nothing to train on: no document has answers")
+    steps = 1
+    last = time.monotonic()
+    for event in train_model(model, examples, load_recipe(RECIPE).training):
+        if isinstance(event, Started):
+            steps = max(1, event.epochs * event.steps_per_epoch)
+        elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
+            worker.pause()
+            worker.tell("training", share_done=min(1.0, event.step / steps))
+            last = time.monotonic()
+    save_model(project.models / f"v{number}", model, {"answers": count(project), "documents": len(examples)})
+    return held_out_f1(project, model.predict)
+
+
+def labelled(project: Project) -> list[Example]:
+    """Every document with answers: what people said counts fully, and the model's labels for the rest a little."""
+    from corefine.models.training.examples import Known, partly_labelled
+
+    with project.database.read() as connection:
+        ready = [version.id for version in versions.all_of(connection) if version.state == READY]
+        answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
+    examples = []
+    for document_id in sorted(answered):
+        version = project.predictions.newest(ready, document_id)
+        if version is not None:
+            session = combined(project, document_id, project.predictions.load(version, document_id)).session
+            if session.entries:
+                lesson = Lesson.from_session(session)
+                said = Known(lesson.together, lesson.apart, lesson.first)
+                examples.append(partly_labelled(lesson.document, said, policy="mix", rest=REST))
+    return examples
+
+
+def count(project: Project) -> int:
+    with project.database.read() as connection:
+        return count_answers(connection)
+
+
+def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
+    """CoNLL F1 on the documents kept for it, singletons dropped; None where there are none."""
+    keys = [project.documents.get(entry.id) for entry in project.documents.entries() if entry.held_out]
+    if not keys:
+        return None
+    responses = [key.with_clusters(decode(predict(key))) for key in keys]
+    return report(keys, responses, singletons="drop").scores.conll_f1

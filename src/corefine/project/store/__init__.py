@@ -1,0 +1,1 @@
+"""What a project keeps in its database and folder."""

@@ -1,0 +1,206 @@
+"""The documents of a project: kept whole in the database, so that a file changed later changes no answer's meaning."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from sqlalchemy import Connection, insert, select
+
+from corefine import formats
+from corefine.document import Document
+from corefine.errors import CorefineError, Fault
+from corefine.project.store import schema
+from corefine.project.store.database import Database
+
+DOCUMENTS = schema.documents.c
+LONGEST_NAME = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document without its text."""
+
+    id: int
+    name: str
+    part: int
+    tokens: int
+    has_gold: bool
+    held_out: bool
+    source: str | None
+    source_digest: str | None
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} part {self.part}" if self.part else self.name
+
+
+@dataclass(slots=True)
+class Imported:
+    """What came of files: ids of new documents; files skipped, with reasons; known files, changed or as they were."""
+
+    added: list[int] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+
+    @property
+    def notices(self) -> list[str]:
+        return [f"{file} was skipped: {reason.removeprefix(f'{file}: ')}" for file, reason in self.skipped] + [
+            f"{file} has changed since it was imported. The project keeps the text its answers are about; to annotate "
+            "the new text, import it under another name."
+            for file in self.changed
+        ]
+
+
+_ENTRY = tuple(
+    DOCUMENTS[name] for name in ("id", "name", "part", "tokens", "has_gold", "held_out", "source", "source_digest")
+)
+
+
+class Documents:
+    """Reading them, with those read last kept."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.get = lru_cache(maxsize=256)(self._get)
+
+    def entries(self) -> list[Entry]:
+        """All documents in the order they are annotated in."""
+        with self._database.read() as connection:
+            return entries(connection)
+
+    def _get(self, document_id: int) -> Document:
+        with self._database.read() as connection:
+            row = connection.execute(select(DOCUMENTS.content).where(DOCUMENTS.id == document_id)).first()
+        if row is None:
+            raise LookupError(f"there is no document {document_id}")
+        return next(iter(formats.read(io.BytesIO(row.content.encode()), "jsonl")))
+
+
+def entries(connection: Connection) -> list[Entry]:
+    return [Entry(*row) for row in connection.execute(select(*_ENTRY).order_by(DOCUMENTS.id))]
+
+
+def add(
+    connection: Connection,
+    document: Document,
+    *,
+    source: str | None = None,
+    digest: str | None = None,
+    held_out: bool = False,
+) -> int:
+    """Keep a document; one whose name is taken gets a number behind it."""
+    name = base = document.name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
+    count = 1
+    taken = select(DOCUMENTS.id).where(DOCUMENTS.part == document.part)
+    while connection.execute(taken.where(DOCUMENTS.name == name)).first() is not None:
+        count += 1
+        name = f"{base} ({count})"
+    kept = replace(document, name=name)
+    values = {
+        "name": name,
+        "part": document.part,
+        "tokens": len(document),
+        "content": formats.FORMATS["jsonl"].files[".jsonl"](kept),
+        "has_gold": bool(document.clusters),
+        "held_out": held_out,
+        "source": source,
+        "source_digest": digest,
+        "added_at": time.time(),
+    }
+    key: int = connection.execute(insert(schema.documents).values(values).returning(DOCUMENTS.id)).scalar_one()
+    return key
+
+
+def import_paths(
+    connection: Connection,
+    paths: Iterable[Path],
+    *,
+    held_out: bool = False,
+    source_name: Callable[[Path], str] = lambda path: str(path.resolve()),
+) -> Imported:
+    """Read files and folders. What cannot be read is listed and skipped; the rest is kept.
+
+    A file that was imported before is not imported again; `source_name` says by which name it is known.
+    """
+    known: dict[str, set[str | None]] = {}
+    for entry in entries(connection):
+        if entry.source is not None:
+            known.setdefault(entry.source, set()).add(entry.source_digest)
+    result = Imported()
+    for path in _files(paths, result):
+        try:
+            digest = _digest(path)
+            source = source_name(path)
+            if source not in known:
+                _import_file(connection, path, source, digest, held_out, result)
+            elif digest not in known[source]:
+                result.changed.append(str(path))
+            else:
+                result.known.append(str(path))
+        except (CorefineError, OSError) as error:
+            result.skipped.append((str(path), str(error)))
+    return result
+
+
+def changed_files(connection: Connection) -> list[str]:
+    """Files whose documents are in the project, and which are not what they were when they were imported."""
+    digests: dict[str, set[str | None]] = {}
+    for entry in entries(connection):
+        if entry.source is not None:
+            digests.setdefault(entry.source, set()).add(entry.source_digest)
+    changed = []
+    for source, known in digests.items():
+        try:
+            if _digest(Path(source)) not in known:
+                changed.append(source)
+        except OSError:  # gone, or never a file: nothing to compare with
+            continue
+    return changed
+
+
+def _import_file(
+    connection: Connection, path: Path, source: str, digest: str, held_out: bool, result: Imported
+) -> None:
+    faults: list[Fault] = []
+    documents = [document for document in formats.read(path, on_fault=faults.append) if len(document)]
+    for document in documents:
+        added = add(connection, document, source=source, digest=digest, held_out=held_out and bool(document.clusters))
+        result.added.append(added)
+    fatal = [fault for fault in faults if fault.fatal]
+    result.skipped += [(str(path), fault.what) for fault in fatal]
+    if not documents and not fatal:
+        result.skipped.append((str(path), "it holds no text"))
+
+
+def _files(paths: Iterable[Path], result: Imported) -> list[Path]:
+    """The files to read; of a folder all but the hidden ones, in order."""
+    files: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(each for each in path.rglob("*") if each.is_file())
+            shown = [each for each in inside if not any(part.startswith(".") for part in each.relative_to(path).parts)]
+            if not shown:
+                result.skipped.append((str(path), "the folder holds no files"))
+            files.update(dict.fromkeys(shown))
+        elif path.exists():
+            files[path] = None
+        else:
+            result.skipped.append((str(path), "there is no such file"))
+    return [path for path in files if not _is_text_of_brat(path, files)]
+
+
+def _is_text_of_brat(path: Path, files: Iterable[Path]) -> bool:
+    """A text beside its .ann is read with it."""
+    return path.suffix == ".txt" and path.with_suffix(".ann") in files
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

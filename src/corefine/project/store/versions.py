@@ -1,0 +1,115 @@
+"""Model versions, and what each says about each document.
+
+Predictions are files, one a document and version, written by the background worker; once written they never change, so
+that a session brought back from its log asks the very question that was open.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select, update
+
+from corefine.document import Span
+from corefine.errors import ModelError
+from corefine.files import write_atomically
+from corefine.prediction import Prediction
+from corefine.project.store import schema
+
+RULES, STARTER, TRAINED = "rules", "starter", "trained"
+TRAINING, READY, FAILED = "training", "ready", "failed"
+
+_NOTHING = np.zeros(0)
+EMPTY = Prediction(
+    (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 1)), members=np.zeros((1, 0, 1)), mention_scores=_NOTHING
+)
+"""Of no spans: a log is replayed on it first, which is fast, and the real one taken up at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    id: int
+    name: str
+    kind: str
+    state: str
+    answers: int
+    f1: float | None
+    message: str | None
+    created_at: float
+
+
+def add(connection: Connection, name: str, kind: str, *, state: str = READY, answers: int = 0) -> int:
+    number = (connection.execute(select(func.max(schema.versions.c.id))).scalar() or 0) + 1
+    values = {"id": number, "name": name, "kind": kind, "state": state, "answers": answers}
+    connection.execute(insert(schema.versions).values(**values, created_at=time.time()))
+    return number
+
+
+def finish(
+    connection: Connection, number: int, state: str, *, f1: float | None = None, message: str | None = None
+) -> None:
+    values = {"state": state, "f1": f1, "message": message}
+    connection.execute(update(schema.versions).where(schema.versions.c.id == number).values(values))
+
+
+def all_of(connection: Connection) -> list[Version]:
+    return [Version(*row) for row in connection.execute(select(schema.versions).order_by(schema.versions.c.id))]
+
+
+def latest(connection: Connection) -> Version | None:
+    """The newest version that can be used."""
+    query = select(schema.versions).where(schema.versions.c.state == READY).order_by(schema.versions.c.id.desc())
+    row = connection.execute(query.limit(1)).first()
+    return None if row is None else Version(*row)
+
+
+class Predictions:
+    """The files of a project's predictions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.load = lru_cache(maxsize=64)(self._load)
+
+    def path(self, version: int, document: int) -> Path:
+        return self.folder / f"v{version}" / f"{document}.npz"
+
+    def exists(self, version: int, document: int) -> bool:
+        return self.path(version, document).exists()
+
+    def newest(self, versions: list[int], document: int) -> int | None:
+        """The newest of these versions that has read the document."""
+        return next((version for version in sorted(versions, reverse=True) if self.exists(version, document)), None)
+
+    def save(self, version: int, document: int, prediction: Prediction) -> None:
+        parts: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
+            "spans": np.array(prediction.spans, dtype=np.int32).reshape(-1, 2),
+            "candidates": prediction.candidates.astype(np.int32),
+            "probabilities": prediction.probabilities,
+        }
+        for name in ("members", "mention_scores"):
+            value = getattr(prediction, name)
+            if value is not None:
+                parts[name] = value
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **parts)
+        write_atomically(self.path(version, document), buffer.getvalue())
+
+    def _load(self, version: int, document: int) -> Prediction:
+        path = self.path(version, document)
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as parts:
+                return Prediction(
+                    spans=tuple(Span(int(start), int(end)) for start, end in parts["spans"]),
+                    candidates=parts["candidates"],
+                    probabilities=parts["probabilities"],
+                    members=parts.get("members"),
+                    mention_scores=parts.get("mention_scores"),
+                )
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise ModelError(f"{path} cannot be read ({error}); delete it and it is made again") from error

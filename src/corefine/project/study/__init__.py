@@ -1,0 +1,1 @@
+"""The paper's timing study with a project's own people."""

@@ -1,0 +1,101 @@
+"""What a person does when reviewing, put as assertions: no more is claimed than what they did shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corefine.annotation.session import Session
+from corefine.document import Cluster, Span, document_order
+from corefine.errors import AnswerError
+from corefine.links import Assertion, Cannot, First, Links, Must, NotAMention
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The entities of two mentions are one."""
+
+    a: Span
+    b: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Some mentions of an entity are one of their own."""
+
+    mentions: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A mention belongs to another entity, named by any of its mentions."""
+
+    mention: Span
+    to: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A span is not a mention."""
+
+    mention: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A span is a mention: of an entity, or of one of its own."""
+
+    mention: Span
+    to: Span | None = None
+
+
+Edit = Merge | Split | Move | Remove | Add
+
+
+def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[Span]]:
+    """What an edit says, given the entities as they are shown: assertions, and spans that are mentions."""
+    entity_of = {span: cluster for cluster in session.relabelled().clusters for span in cluster}
+    match edit:
+        case Merge(a, b):
+            if b in entity_of.get(a, (a,)):
+                raise AnswerError("these two are one entity already")
+            return [Must(min(a, b), max(a, b))], []
+        case Split(mentions):
+            chosen = sorted(set(mentions), key=document_order)
+            said = _split(session.links, chosen, entity_of)
+            rest = [span for span in entity_of[chosen[0]] if span not in chosen]
+            return said, [*chosen, *(rest if len(rest) == 1 else ())]  # both sides stay visible
+        case Move(mention, to):
+            old = entity_of.get(mention, (mention,))
+            if to in old:
+                raise AnswerError("the mention is in that entity already")
+            others = [span for span in old if span != mention]
+            return [*_apart(session.links, mention, others), Must(min(mention, to), max(mention, to))], []
+        case Remove(mention):
+            return [NotAMention(mention)], []
+        case Add(mention, to):
+            if mention in entity_of:
+                raise AnswerError("this is a mention already: move it to the entity it belongs to")
+            if to is None:
+                return [First(mention, mention)], [mention]
+            return [Must(min(mention, to), max(mention, to))], [mention]
+
+
+def _split(links: Links, mentions: list[Span], entity_of: dict[Span, Cluster]) -> list[Assertion]:
+    whole = entity_of.get(mentions[0], ())
+    if not set(mentions) < set(whole):
+        raise AnswerError("choose some, not all, of the mentions of one entity")
+    rest = [span for span in whole if span not in mentions]
+    first = mentions[0]
+    together: list[Assertion] = [Must(a, b) for a, b in pairwise(mentions)]
+    return [*together, *_apart(links, first, rest), First(first, first)]
+
+
+def _apart(links: Links, mention: Span, others: Iterable[Span]) -> list[Assertion]:
+    """That a mention is none of these entities: said once for each that people have made, and each other span."""
+    said: dict[object, Assertion] = {}
+    for other in others:
+        entity = links.entity_id(other)
+        said.setdefault(other if entity is None else entity, Cannot(min(mention, other), max(mention, other)))
+    return list(said.values())

@@ -1,0 +1,1 @@
+"""The paper's experiments: which runs they are, and the report on them."""

@@ -1,0 +1,218 @@
+"""Microseconds to take one more link: ours, the paper's Algorithm 1, and the closure from scratch.
+
+All three are given the same links, one at a time, of a random annotation (see `annotation`) of a document with as many
+mentions as links, and the last 100 are timed, in time of the processor; of several replays the least disturbed counts.
+First appearances are among the links: where the mention itself is the first, the two others have to exclude every
+earlier mention as a pair of its own. The paper has no such links; `paper_links` times the same annotation without them.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+from corefine.links import Assertion, Cannot, First, Links, Must
+from corefine.links.reference import Algorithm1, FromScratch, PairClosure
+from corefine.reproduction.random_annotation import Annotation, annotation
+
+LAST = 100
+"""How many links are timed, at the end of an annotation."""
+
+SIZES = (100, 1_000, 10_000, 100_000)
+"""Links after which ours should cost the same."""
+
+CLOSURE_SIZES = (100, 200, 400, 800, 1_600)
+"""Links at which the three are compared in a figure."""
+SCRATCH_TIMED = 2
+"""Links that are timed from scratch for it; each takes a second or more at 1,600."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperLinks:
+    """The same without the links that the paper does not have."""
+
+    links: int
+    ours_us: float
+    algorithm1_us: float
+    vs_algorithm1: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTimes:
+    """Microseconds for each of the last 100 links.
+
+    vs_algorithm1    Algorithm 1 over ours; the bar is 50
+    vs_scratch       from scratch over ours; the bar is 2,000
+    scratch_timed    how many of the last links were timed from scratch, evenly spread, as each takes so long
+    flat             ours at the end of annotations of so many links
+    """
+
+    links: int
+    mentions: int
+    seed: int
+    ours_us: float
+    algorithm1_us: float
+    scratch_us: float
+    vs_algorithm1: float
+    vs_scratch: float
+    scratch_timed: int
+    flat: dict[int, float]
+    paper_links: PaperLinks
+
+
+def measure(*, links: int = 1_600, seed: int = 0, scratch_timed: int = 5, sizes: Iterable[int] = SIZES) -> LinkTimes:
+    """Time all three on one annotation, make sure that they agree, and time ours on annotations of other sizes."""
+    made = made_of(links, seed)
+    ours = ours_us(made)
+    algorithm1 = algorithm1_us(made)
+    scratch = scratch_us(made, scratch_timed)
+    return LinkTimes(
+        links=len(made.links),
+        mentions=len(made.mentions),
+        seed=seed,
+        ours_us=ours,
+        algorithm1_us=algorithm1,
+        scratch_us=scratch,
+        vs_algorithm1=algorithm1 / ours,
+        vs_scratch=scratch / ours,
+        scratch_timed=scratch_timed,
+        flat={size: ours_us(made_of(size, seed)) for size in sizes},
+        paper_links=_paper_links(made),
+    )
+
+
+def closure_times(sizes: Iterable[int] = CLOSURE_SIZES) -> dict[str, list[tuple[int, float]]]:
+    """Milliseconds to take one more link at each size: ours, the paper's Algorithm 1, from scratch."""
+    times: dict[str, list[tuple[int, float]]] = {"ours": [], "Algorithm 1": [], "from scratch": []}
+    for size in sizes:
+        made = made_of(size, 0)
+        times["ours"].append((size, ours_us(made, replays=3) / 1000))
+        times["Algorithm 1"].append((size, algorithm1_us(made, replays=1) / 1000))
+        times["from scratch"].append((size, scratch_us(made, SCRATCH_TIMED) / 1000))
+    return times
+
+
+def made_of(links: int, seed: int) -> Annotation:
+    """An annotation of so many links, of a document of as many mentions."""
+    return annotation(mentions=links, links=links, seed=seed)
+
+
+def ours_us(made: Annotation, *, replays: int = 9) -> float:
+    """Microseconds for one of the last links: ours."""
+
+    def replay() -> float:
+        links = Links()
+        return _timed_last(made, lambda number, link: _call(links, number, link))
+
+    return min(replay() for _ in range(replays))
+
+
+def algorithm1_us(made: Annotation, *, replays: int = 5) -> float:
+    """Likewise: the paper's Algorithm 1."""
+
+    def replay() -> float:
+        closure = Algorithm1(made.mentions)
+        us = _timed_last(made, lambda _, link: partial(closure.take, link))
+        _compare(closure, made)
+        return us
+
+    return min(replay() for _ in range(replays))
+
+
+def scratch_us(made: Annotation, timed: int) -> float:
+    """Likewise from scratch; only so many of the last links are timed, the others are closed over with the next."""
+    closure = FromScratch(made.mentions)
+    start = len(made.links) - min(LAST, len(made.links))
+    step = max(1, (len(made.links) - start) // timed)
+    chosen = set(range(len(made.links) - 1, start - 1, -step)[:timed])
+    spent = 0.0
+    with _no_garbage_collection():
+        for number, link in enumerate(made.links):
+            if number in chosen:
+                spent += _timed([partial(closure.take, link)])
+            else:
+                closure.note(link)
+    _compare(closure, made)
+    return spent / len(chosen)
+
+
+def _paper_links(made: Annotation) -> PaperLinks:
+    links = tuple(link for link in made.links if not (isinstance(link, First) and link.first == link.mention))
+    made = Annotation(made.mentions, links)
+    ours, algorithm1 = ours_us(made), algorithm1_us(made)
+    return PaperLinks(len(links), ours, algorithm1, algorithm1 / ours)
+
+
+Call = Callable[[], object]
+
+
+def _call(links: Links, answer: int, link: Assertion) -> Call:
+    if isinstance(link, Must):
+        return partial(links.must, link.a, link.b, answer=answer)
+    if isinstance(link, Cannot):
+        return partial(links.cannot, link.a, link.b, answer=answer)
+    return partial(links.assert_all, answer, (link,))
+
+
+def _timed_last(made: Annotation, call_for: Callable[[int, Assertion], Call]) -> float:
+    """Take all links; microseconds of the mean of the last, whose calls are made when the others have been taken."""
+    numbered = list(enumerate(made.links))
+    with _no_garbage_collection():
+        for number, link in numbered[:-LAST]:
+            call_for(number, link)()
+        last = [call_for(number, link) for number, link in numbered[-LAST:]]
+        return _timed(last) / len(last)
+
+
+def _timed(calls: Iterable[Call]) -> float:
+    """Microseconds of the processor's time for all calls, so that what else runs here matters less."""
+    start = time.process_time_ns()
+    for call in calls:
+        call()
+    return (time.process_time_ns() - start) / 1000
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """As `timeit` does: a collection would be charged to whichever link it falls on."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _compare(closure: PairClosure, made: Annotation, pairs: int = 2_000) -> None:
+    """Raise if ours and the other did not come to the same."""
+    links = Links()
+    for number, link in enumerate(made.links):
+        links.assert_all(number, (link,))
+    random = Random(0)
+    for _ in range(pairs):
+        a, b = random.choice(made.mentions), random.choice(made.mentions)
+        if links.relation(a, b) is not closure.relation(a, b):
+            raise RuntimeError(f"{type(closure).__name__} and ours differ on {a} and {b}")
+
+
+def described(times: LinkTimes) -> str:
+    """The result for people."""
+    paper = times.paper_links
+    return "\n".join(
+        [
+            f"one of the last {LAST} of {times.links:,} links, in a document of {times.mentions:,} mentions:",
+            f"  ours          {times.ours_us:12,.1f} us",
+            f"  Algorithm 1   {times.algorithm1_us:12,.1f} us   {times.vs_algorithm1:10,.0f} times ours",
+            f"  from scratch  {times.scratch_us:12,.1f} us   {times.vs_scratch:10,.0f} times ours "
+            f"({times.scratch_timed} of them timed)",
+            f"without first appearances of the mention itself, which the paper does not link ({paper.links:,} links):",
+            f"  ours          {paper.ours_us:12,.1f} us",
+            f"  Algorithm 1   {paper.algorithm1_us:12,.1f} us   {paper.vs_algorithm1:10,.0f} times ours",
+            "ours as links grow:",
+            *(f"  {size:9,} links {us:7,.1f} us" for size, us in times.flat.items()),
+        ]
+    )

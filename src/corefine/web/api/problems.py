@@ -1,0 +1,89 @@
+"""Errors as the API tells them: one shape, a kind for programs and a message for people."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from starlette.exceptions import HTTPException
+
+from corefine.errors import (
+    AnswerError,
+    ContradictionError,
+    CorefineError,
+    ModelError,
+    NotOpenError,
+    OutsideError,
+    TakenError,
+    UnknownAnswerError,
+)
+from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
+
+
+class ApiError(Exception):
+    """An error with its place in the API."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        answers: list[HistoryEntry] | None = None,
+        next: State | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = Problem(kind=kind, message=message, answers=answers, next=next)
+
+
+def not_found(what: str) -> ApiError:
+    return ApiError(404, "not-found", f"there is no {what}")
+
+
+_KINDS: tuple[tuple[type[CorefineError], int, str], ...] = (
+    (ContradictionError, 409, "contradiction"),
+    (NotOpenError, 409, "not-open"),
+    (UnknownAnswerError, 409, "unknown-answer"),
+    (TakenError, 409, "taken"),
+    (OutsideError, 422, "outside"),
+    (AnswerError, 422, "answer"),
+    (ModelError, 503, "unavailable"),
+)
+
+
+def body(problem: Problem, status: int) -> JSONResponse:
+    return JSONResponse(ErrorBody(error=problem).model_dump(mode="json"), status_code=status)
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app one of ours."""
+
+    @app.exception_handler(ApiError)
+    def api(_: Request, error: ApiError) -> JSONResponse:
+        return body(error.problem, error.status)
+
+    @app.exception_handler(CorefineError)
+    def ours(_: Request, error: CorefineError) -> JSONResponse:
+        status, kind = next(
+            ((status, kind) for type_, status, kind in _KINDS if isinstance(error, type_)), (400, "input")
+        )
+        return body(Problem(kind=kind, message=str(error)), status)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body")
+        return body(Problem(kind="invalid", message=f"{where or 'the request'}: {first['msg']}"), 422)
+
+    @app.exception_handler(HTTPException)
+    def http(_: Request, error: HTTPException) -> JSONResponse:
+        kind = {404: "not-found", 405: "not-found", 413: "too-large"}.get(error.status_code, "invalid")
+        return body(Problem(kind=kind, message=str(error.detail)), error.status_code)
+
+    @app.exception_handler(SQLAlchemyError)
+    def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
+        cause = str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
+        message = f"the database cannot be reached ({cause}): nothing was lost, try again"
+        return body(Problem(kind="unavailable", message=message), 503)

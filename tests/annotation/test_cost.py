@@ -1,0 +1,36 @@
+"""The paper's own arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from corefine.annotation.cost import CostModel, most_discrete_questions, most_pairwise_questions
+from corefine.annotation.question import Answer, Protocol, Reply
+from corefine.document import Span
+
+
+def test_fully_labelling_the_papers_average_document() -> None:
+    cost = CostModel()
+    discrete = cost.discrete(yes=0, no=most_discrete_questions(201))
+    pairwise = cost.pairwise(most_pairwise_questions(201, candidates=100))
+    assert most_pairwise_questions(201, candidates=100) == 15_050
+    assert discrete == pytest.approx(6337.53)
+    assert pairwise == pytest.approx(240_198)
+    assert 100 * discrete / pairwise == pytest.approx(2.64, abs=0.005)
+
+
+@pytest.mark.parametrize("spans", [0, 1, 2, 99, 100, 101, 300])
+def test_most_pairwise_questions_counts_the_pairs(spans: int) -> None:
+    assert most_pairwise_questions(spans, candidates=100) == sum(min(i, 100) for i in range(spans))
+
+
+def test_a_no_costs_its_initial_question_too() -> None:
+    cost = CostModel(initial=10.0, follow_up=5.0, follow_up_alone=12.0)
+    first = Answer.no(Reply.FIRST, Span(0, 0))
+    assert cost.seconds(Protocol.DISCRETE, Answer.yes()) == 10.0
+    assert cost.seconds(Protocol.DISCRETE, first) == 15.0
+    assert cost.seconds(Protocol.DISCRETE, Answer.unsure()) == 10.0
+    assert cost.seconds(Protocol.PAIRWISE, Answer.no()) == 10.0
+    assert cost.seconds(Protocol.FOLLOW_UP, Answer(reply=Reply.FIRST, span=Span(0, 0))) == 12.0
+    assert cost.discrete(yes=3, no=2) == 3 * 10.0 + 2 * 15.0
+    assert cost.follow_ups(4) == 48.0

@@ -1,0 +1,396 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corefine.annotation.annotators import GoldAnnotator, annotate
+from corefine.annotation.cost import CostModel
+from corefine.annotation.log import Budget
+from corefine.annotation.question import Answer, Protocol, Question, Reply
+from corefine.annotation.selectors import SELECTORS, PairwiseEntropy, make_selector
+from corefine.annotation.session import Session
+from corefine.document import Document, Span
+from corefine.errors import (
+    AnswerError,
+    ContradictionError,
+    CorefineError,
+    InputError,
+    NotOpenError,
+    OutsideError,
+    UnknownAnswerError,
+)
+from corefine.links import Relation
+from corefine.prediction import Prediction
+from helpers.making import cases, document_of
+from helpers.sessions import DOCUMENT, PREDICTION, A, B, C, D, ask, fresh, state_of
+
+# Asking
+
+
+def test_it_asks_about_the_most_uncertain_mention_and_its_likeliest_antecedent() -> None:
+    question = ask(fresh())
+    assert (question.number, question.mention, question.protocol) == (1, D, Protocol.DISCRETE)
+    assert question.antecedent == C  # three tie: the nearest
+    assert question.probability == 0.25
+
+
+def test_asking_again_is_the_same_question() -> None:
+    session = fresh()
+    assert session.next_question() is session.next_question()
+
+
+def test_epsilon_is_never_proposed_and_the_first_span_never_asked_about() -> None:
+    session = fresh()
+    asked = [turn.question for turn in annotate(session, GoldAnnotator(DOCUMENT))]
+    assert {question.mention for question in asked} == {B, C, D}
+    proposed = {question.mention: question.antecedent for question in asked}
+    assert proposed[C] is not None
+    assert proposed[D] is not None
+    assert proposed[B] is None  # its only candidate is ruled out: it is only asked where B first appears
+
+
+def test_the_budget_ends_it() -> None:
+    session = Session(DOCUMENT, PREDICTION, budget=Budget(questions=2))
+    assert len(list(annotate(session, GoldAnnotator(DOCUMENT)))) == 2
+    by_time = Session(DOCUMENT, PREDICTION, budget=Budget(seconds=20.0))
+    assert len(list(annotate(by_time, GoldAnnotator(DOCUMENT)))) == 1
+    assert by_time.open_mentions > 0
+
+
+def test_only_the_follow_up() -> None:
+    session = Session(DOCUMENT, PREDICTION, protocol=Protocol.FOLLOW_UP)
+    question = ask(session)
+    assert question.antecedent is None
+    session.answer(Answer(reply=Reply.FIRST, span=B))
+    assert session.links.relation(B, D) is Relation.MUST
+    assert session.seconds == CostModel().follow_up_alone
+
+
+# Answering
+
+
+def test_yes_links_and_no_links_and_parts() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.no(Reply.FIRST, B))
+    assert session.links.relation(B, D) is Relation.MUST
+    assert session.links.relation(C, D) is Relation.CANNOT
+    assert session.links.relation(B, C) is Relation.CANNOT  # by closure
+    assert ask(session).mention == C
+    assert ask(session).antecedent == A  # B was ruled out
+    session.answer(Answer.yes())
+    assert session.relabelled().clusters == ((A, C), (B, D))
+
+
+def test_an_outcome_tells_what_followed() -> None:
+    session = fresh()
+    ask(session)
+    assert session.answer(Answer.no(Reply.FIRST, B)).pairs == 3  # B=D, C/D, and B/C by closure
+    inferring = Session(DOCUMENT, PREDICTION, infer_first=True)
+    ask(inferring)
+    assert inferring.answer(Answer.no(Reply.FIRST, B)).settled == (B,)  # the first of an entity needs no question
+
+
+def test_this_is_the_first() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.no(Reply.FIRST, D))
+    assert session.links.has_no_antecedent(D)
+    assert all(D not in cluster for cluster in session.relabelled().clusters)
+
+
+def test_a_first_appearance_that_no_model_proposed_is_kept() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.no(Reply.FIRST, Span(0, 2)))
+    assert any({Span(0, 2), D} <= set(cluster) for cluster in session.relabelled().clusters)
+
+
+def test_not_a_mention_is_in_no_cluster() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer(reply=Reply.NOT_A_MENTION))
+    assert all(D not in cluster for cluster in session.relabelled().clusters)
+
+
+def test_wrong_boundaries_ask_again_about_the_right_span() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer(reply=Reply.BOUNDARIES, span=Span(3, 5)))
+    again = ask(session)
+    assert (again.mention, again.antecedent, again.protocol) == (Span(3, 5), C, Protocol.DISCRETE)
+    assert (Span(3, 5),) in session.relabelled().clusters  # a mention already, if alone
+    session.answer(Answer.yes())
+    assert any({C, Span(3, 5)} <= set(cluster) for cluster in session.relabelled().clusters)
+    assert ask(session).mention != Span(3, 5)
+
+
+def test_wrong_boundaries_before_the_antecedent_ask_only_for_the_first() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer(reply=Reply.BOUNDARIES, span=Span(1, 4)))
+    again = ask(session)
+    assert (again.mention, again.antecedent, again.protocol) == (Span(1, 4), None, Protocol.FOLLOW_UP)
+
+
+def test_a_skip_asserts_nothing_costs_its_time_and_is_not_asked_again() -> None:
+    session = fresh()
+    before = session.relabelled()
+    ask(session)
+    session.skip()
+    assert session.relabelled() == before
+    assert session.seconds == CostModel().initial
+    assert D not in {turn.question.mention for turn in annotate(session, GoldAnnotator(DOCUMENT))}
+
+
+def test_a_skipped_pair_is_not_asked_again_but_its_mention_is() -> None:
+    session = Session(DOCUMENT, PREDICTION, protocol=Protocol.PAIRWISE)
+    first = ask(session)
+    session.skip()
+    pairs = {(turn.question.antecedent, turn.question.mention) for turn in annotate(session, GoldAnnotator(DOCUMENT))}
+    assert (first.antecedent, first.mention) not in pairs
+    assert first.mention in {mention for _, mention in pairs}
+
+
+def test_measured_seconds_take_the_place_of_expected_ones() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.yes(), seconds=3.5)
+    assert session.seconds == 3.5
+
+
+# Answers that cannot be taken
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (Answer.no(Reply.FIRST, Span(0, 99)), OutsideError),
+        (Answer.no(Reply.FIRST, Span(5, 5)), OutsideError),
+        (Answer.no(Reply.ANTECEDENT, D), OutsideError),
+        (Answer(reply=Reply.BOUNDARIES, span=D), OutsideError),
+        (Answer.no(Reply.FIRST, C), AnswerError),  # C was just denied
+        (Answer.no(), AnswerError),
+        (Answer(reply=Reply.FIRST, span=A), AnswerError),
+    ],
+)
+def test_an_answer_that_cannot_be_leaves_everything_as_it_was(answer: Answer, error: type[AnswerError]) -> None:
+    session = fresh()
+    ask(session)
+    before = state_of(session)
+    with pytest.raises(error):
+        session.answer(answer)
+    assert state_of(session) == before
+    assert session.log["events"] == []
+
+
+def test_a_contradiction_names_the_answers_and_changes_nothing() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.no(Reply.FIRST, B))  # 1: C is not D, B is D
+    assert ask(session).mention == C
+    before = state_of(session)
+    with pytest.raises(ContradictionError) as caught:
+        session.answer(Answer.no(Reply.FIRST, B))
+    assert caught.value.answers == (1,)
+    assert state_of(session) == before
+
+
+def test_only_the_open_question_can_be_answered() -> None:
+    session = fresh()
+    with pytest.raises(NotOpenError):
+        session.answer(Answer.yes())
+    ask(session)
+    session.answer(Answer.yes(), number=1)
+    ask(session)
+    with pytest.raises(NotOpenError, match="question 1 is not open; question 2 is"):
+        session.answer(Answer.yes(), number=1)
+
+
+def test_withdrawing_what_is_not_there() -> None:
+    session = fresh()
+    for attempt in (lambda: session.withdraw(1), session.undo, session.redo):
+        with pytest.raises(UnknownAnswerError):
+            attempt()
+
+
+def test_a_prediction_about_another_document_is_refused() -> None:
+    with pytest.raises(OutsideError):
+        Session(document_of(tokens=2), PREDICTION)
+
+
+# Going back
+
+
+def test_undo_and_redo_go_back_and_forth() -> None:
+    session = fresh()
+    states = [state_of(session), *(state_of(session) for _ in annotate(session, GoldAnnotator(DOCUMENT)))]
+    for state in reversed(states[:-1]):
+        session.undo()
+        assert state_of(session) == state
+    for state in states[1:]:
+        session.redo()
+        assert state_of(session) == state
+
+
+def test_a_new_answer_ends_redo() -> None:
+    session = fresh()
+    ask(session)
+    session.answer(Answer.yes())
+    session.undo()
+    ask(session)
+    session.skip()
+    with pytest.raises(UnknownAnswerError):
+        session.redo()
+
+
+def test_a_withdrawal_can_be_undone() -> None:
+    session = fresh()
+    list(annotate(session, GoldAnnotator(DOCUMENT)))
+    before = state_of(session)
+    session.withdraw(1)
+    assert state_of(session) != before
+    session.undo()
+    assert state_of(session) == before
+
+
+# Laws
+
+
+def choices(session: Session, data: st.DataObject) -> Answer:
+    """Any answer at all that a person could send."""
+    spans = st.sampled_from([*session.revision.prediction.spans, Span(0, 1), Span(1, 3), Span(0, 10_000)])
+    reply = data.draw(st.sampled_from([None, *Reply]))
+    span = data.draw(spans) if reply in (Reply.FIRST, Reply.ANTECEDENT, Reply.BOUNDARIES) else None
+    same = data.draw(st.sampled_from([True, False, None]))
+    if same is None and reply is None:
+        return Answer.unsure()
+    return Answer(same=None if same is True and reply is not None else same, reply=reply, span=span)
+
+
+@given(cases(most=10), st.data(), st.sampled_from(list(Protocol)), st.booleans())
+def test_whatever_is_done_the_log_brings_it_back(
+    case: tuple[Document, Prediction], data: st.DataObject, protocol: Protocol, infer_first: bool
+) -> None:
+    document, prediction = case
+    session = Session(document, prediction, protocol=protocol, infer_first=infer_first)
+    for _ in range(data.draw(st.integers(0, 12))):
+        before = state_of(session)
+        try:
+            match data.draw(st.sampled_from(["answer", "answer", "answer", "undo", "redo", "withdraw"])):
+                case "answer":
+                    question = session.next_question()
+                    if question is not None:
+                        session.answer(choices(session, data))
+                case "withdraw":
+                    session.withdraw(data.draw(st.integers(1, 12)))
+                case "undo":
+                    session.undo()
+                case "redo":
+                    session.redo()
+        except AnswerError:
+            assert state_of(session) == before
+    again = Session(document, prediction, protocol=protocol, infer_first=infer_first)
+    log = json.loads(json.dumps(session.log))
+    again.replay(log)
+    assert state_of(again) == state_of(session)
+    assert again.log == session.log
+    assert again.seconds == session.seconds
+
+
+@given(cases(committee=True), st.sampled_from(sorted(SELECTORS)), st.booleans(), st.booleans(), st.booleans())
+def test_a_faultless_annotator_asked_to_the_end_gives_gold_over_what_was_asked(
+    case: tuple[Document, Prediction], selector: str, clustered: bool, nearest: bool, infer_first: bool
+) -> None:
+    document, prediction = case
+    protocol = Protocol.PAIRWISE if selector == "pairwise-entropy" else Protocol.DISCRETE
+    session = Session(
+        document,
+        prediction,
+        protocol=protocol,
+        selector=make_selector(selector, clustered=clustered),
+        infer_first=infer_first and not nearest,
+    )
+    asked: set[Span] = set()
+    for turn in annotate(session, GoldAnnotator(document, nearest=nearest)):
+        asked.add(turn.question.mention)
+        assert_nothing_violated(session)
+    if protocol is Protocol.PAIRWISE or nearest:
+        return  # a chain of pairs or of nearest antecedents may run through a mention that was not asked about
+    gold = {span: number for number, cluster in enumerate(document.clusters) for span in cluster}
+    home = {span: number for number, cluster in enumerate(session.relabelled().clusters) for span in cluster}
+    assert session.open_mentions == 0
+    for x in asked:
+        for y in asked - {x}:
+            assert (x in home and home[x] == home.get(y)) == (x in gold and gold[x] == gold.get(y))
+
+
+def assert_nothing_violated(session: Session) -> None:
+    """What was answered holds in the relabelled document."""
+    home = {span: number for number, cluster in enumerate(session.relabelled().clusters) for span in cluster}
+    for answered in session.answers:
+        mention, antecedent = answered.question.mention, answered.question.antecedent
+        if antecedent is not None:
+            assert (mention in home and home[mention] == home.get(antecedent)) == answered.answer.same
+        span = answered.answer.span
+        if span == mention and mention in home:
+            assert session.relabelled().clusters[home[mention]][0] == mention
+        elif span is not None and span != mention:
+            assert home[span] == home[mention]
+
+
+@given(cases(), st.integers(0, 2**16))
+def test_a_pair_is_asked_about_once(case: tuple[Document, Prediction], seed: int) -> None:
+    document, prediction = case
+    session = Session(document, prediction, protocol=Protocol.PAIRWISE, selector=PairwiseEntropy())
+    pairs = [
+        (turn.question.antecedent, turn.question.mention)
+        for turn in annotate(session, Unreliable(GoldAnnotator(document), seed))
+    ]
+    assert len(pairs) == len(set(pairs))
+
+
+class Unreliable:
+    """Passes now and then."""
+
+    def __init__(self, annotator: GoldAnnotator, seed: int) -> None:
+        self._annotator = annotator
+        self._rng = np.random.default_rng(seed)
+
+    def answer(self, question: Question) -> Answer:
+        return Answer.unsure() if self._rng.random() < 0.3 else self._annotator.answer(question)
+
+
+@given(cases(committee=True), st.data())
+def test_a_new_prediction_keeps_every_answer(case: tuple[Document, Prediction], data: st.DataObject) -> None:
+    document, prediction = case
+    session = Session(document, prediction)
+    turns = annotate(session, GoldAnnotator(document))
+    for _ in range(data.draw(st.integers(0, 5))):
+        next(turns, None)
+    answers = session.answers
+    session.use(Prediction(prediction.spans, prediction.candidates, np.asarray(prediction.members)[0]))
+    assert session.answers == answers
+    assert_nothing_violated(session)
+    question = session.next_question()
+    assert question is None or question.mention not in {answered.question.mention for answered in answers}
+
+
+# Logs
+
+
+def test_a_log_of_something_else_is_refused() -> None:
+    log = fresh().log
+    for field, value in {"version": 99, "document": "other", "tokens": 1, "infer_first": True}.items():
+        with pytest.raises(InputError, match=field):
+            fresh().replay({**log, field: value})
+
+
+@pytest.mark.parametrize("events", [[{"event": "dance"}], [{"event": "undo"}], [{"event": "answer"}], [7], "x", None])
+def test_a_damaged_log_is_an_error_of_ours(events: object) -> None:
+    with pytest.raises(CorefineError):
+        fresh().replay({**fresh().log, "events": events})

@@ -1,0 +1,56 @@
+"""A server for browser tests, as a process of its own: a fresh project with rules for a model, and no background work.
+
+    python serving.py FOLDER DOCUMENTS.jsonl SETTINGS.json [PORT]
+
+DOCUMENTS.jsonl is read by `corefine.formats`. The address is printed once requests are answered.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from corefine import formats
+from corefine.models import rules
+from corefine.project import Project
+from corefine.project.store import documents, versions
+from corefine.project.store.settings import Settings
+from corefine.web.server import Address, bind, check_tokens, serve
+
+
+def fill(project: Project, path: Path) -> None:
+    """Import the documents, and what the rules say about them."""
+
+    def job(connection: Connection) -> tuple[int, list[int]]:
+        number = versions.add(connection, "rules", versions.RULES)
+        return number, [documents.add(connection, document) for document in formats.read(path)]
+
+    number, ids = project.writer.write(job)
+    for document in ids:
+        project.predictions.save(number, document, rules.predict(project.documents.get(document)))
+
+
+def main(folder: str, documents_path: str, settings_path: str, port: str = "0") -> None:
+    with Project(Path(folder)) as project:
+        project.lock()
+        if not project.documents.entries():
+            fill(project, Path(documents_path))
+        fields = {**project.settings.to_dict(), **json.loads(Path(settings_path).read_text("utf-8"))}
+        project.change_settings(Settings(**fields))
+        address = Address(port=int(port))
+        listener = bind(address)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        is_open = check_tokens(project, address)
+        serve(project, listener, address, open=is_open, worker=False, ready=lambda: _tell(url))
+
+
+def _tell(url: str) -> None:
+    sys.stdout.write(url + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

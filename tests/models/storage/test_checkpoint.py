@@ -1,0 +1,121 @@
+"""Saved models: the same predictions after loading, and a clear word for whatever does not fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from corefine.errors import ConfigError, ModelError
+from corefine.models.network.config import ModelConfig
+from corefine.models.storage.checkpoint import load_model, save_model
+from corefine.models.storage.records import load_record, save_record
+from helpers import tiny
+
+DOCUMENT = tiny.document(1)
+
+
+def vectors(path: Path, words: list[str], width: int = 8) -> Path:
+    numbers = " ".join(["0.5"] * width)
+    path.write_text("".join(f"{word} {numbers}\n" for word in words), encoding="utf-8")
+    return path
+
+
+def with_vectors(path: Path, *, fine_tune: bool = True) -> ModelConfig:
+    return replace(tiny.CONFIG, encoder=replace(tiny.CONFIG.encoder, path=str(path), fine_tune=fine_tune))
+
+
+def change(folder: Path, **facts: object) -> None:
+    record = load_record(folder, "model")
+    kept = {key: value for key, value in record.facts.items() if key not in ("format", "corefine", "weights", "sha256")}
+    save_record(folder, "model", record.tensors, kept | facts)
+
+
+def test_a_loaded_model_predicts_the_same(tmp_path: Path) -> None:
+    model = tiny.model(seed=3)
+    save_model(tmp_path, model, {"note": "test"})
+    before, after = model.predict(DOCUMENT), load_model(tmp_path).predict(DOCUMENT)
+    assert before.spans == after.spans
+    assert np.array_equal(before.probabilities, after.probabilities)
+    assert json.loads((tmp_path / "model.json").read_text())["trained"] == {"note": "test"}
+
+
+def test_half_precision_is_half_the_size_and_nearly_the_same(tmp_path: Path) -> None:
+    model = tiny.model(seed=3)
+    save_model(tmp_path / "full", model)
+    save_model(tmp_path / "half", model, half=True)
+    full, half = (next((tmp_path / kind).glob("*.safetensors")).stat().st_size for kind in ("full", "half"))
+    assert half < 0.65 * full
+    loaded = load_model(tmp_path / "half")
+    assert all(value.dtype == torch.float32 for value in loaded.tensors().values())
+    assert np.allclose(loaded.predict(DOCUMENT).probabilities, model.predict(DOCUMENT).probabilities, atol=0.02)
+
+
+def test_missing_and_unknown_weights_are_named(tmp_path: Path) -> None:
+    save_model(tmp_path, tiny.model())
+    record = load_record(tmp_path, "model")
+    facts = {"kind": "model", "config": record.facts["config"], "encoder": record.facts["encoder"]}
+    lacking = dict(record.tensors)
+    del lacking["ranker.pair.score.weight"]
+    save_record(tmp_path, "model", lacking, facts)
+    with pytest.raises(ModelError, match=r"lack ranker\.pair\.score\.weight"):
+        load_model(tmp_path)
+    save_record(tmp_path, "model", {**record.tensors, "ranker.magic": torch.ones(1)}, facts)
+    with pytest.raises(ModelError, match=r"ranker\.magic, which this configuration does not know"):
+        load_model(tmp_path)
+
+
+def test_a_setting_of_a_newer_version_is_named(tmp_path: Path) -> None:
+    save_model(tmp_path, tiny.model())
+    config = load_record(tmp_path, "model").facts["config"]
+    config["head"]["telepathy"] = True
+    change(tmp_path, config=config)
+    with pytest.raises(ConfigError, match="telepathy"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("config", [None, [], "x"])
+def test_a_json_without_a_configuration_is_no_model(tmp_path: Path, config: object) -> None:
+    save_model(tmp_path, tiny.model())
+    change(tmp_path, config=config)
+    with pytest.raises(ModelError, match="no configuration"):
+        load_model(tmp_path)
+
+
+def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
+    save_model(tmp_path, tiny.model())
+    config = load_record(tmp_path, "model").facts["config"]
+    config["head"]["hidden"] = 17
+    change(tmp_path, config=config)
+    with pytest.raises(ModelError, match=r"16.* in the weights, but \[.*17.* here"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("words", [["a", "b", "c", "d"], ["b", "a", "c"], ["a", "b", "x"]])
+def test_another_vocabulary_is_refused(tmp_path: Path, words: list[str]) -> None:
+    """More words, the same in another order, or others: each would give words the vectors of different ones."""
+    path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
+    save_model(tmp_path / "model", tiny.model(config=with_vectors(path)))
+    load_model(tmp_path / "model")
+    vectors(path, words)
+    with pytest.raises(ModelError, match="vocabulary does not match"):
+        load_model(tmp_path / "model")
+
+
+def test_another_frozen_encoder_is_refused(tmp_path: Path) -> None:
+    path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
+    save_model(tmp_path / "model", tiny.model(config=with_vectors(path, fine_tune=False)))
+    load_model(tmp_path / "model")
+    path.write_text(path.read_text().replace("0.5", "0.25"))
+    with pytest.raises(ModelError, match="states of another encoder"):
+        load_model(tmp_path / "model")
+
+
+def test_a_frozen_encoder_is_not_saved_with_the_model(tmp_path: Path) -> None:
+    path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
+    save_model(tmp_path / "model", tiny.model(config=with_vectors(path, fine_tune=False)))
+    assert all(name.startswith("ranker.") for name in load_record(tmp_path / "model", "model").tensors)

@@ -1,0 +1,300 @@
+"""Training: what it yields, what it learns, and that nothing but its inputs decides the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from corefine.document import Document, Span
+from corefine.errors import ConfigError, InputError, ModelError
+from corefine.models.network.model import Model
+from corefine.models.storage.checkpoint import load_model, save_model
+from corefine.models.training import jobs
+from corefine.models.training.events import (
+    EpochStart,
+    Evaluated,
+    Event,
+    NewBest,
+    Saved,
+    Started,
+    Step,
+    Stopped,
+    to_json,
+)
+from corefine.models.training.examples import Example, Known, labelled, partly_labelled, pieces
+from corefine.models.training.recipe import Recipe, TrainingConfig
+from corefine.models.training.trainer import train
+from helpers import tiny
+
+DOCUMENTS = tiny.documents(6)
+DEV = tiny.documents(3, first=100)
+
+
+def weights(model: Model) -> bytes:
+    return b"".join(value.numpy().tobytes() for _, value in sorted(model.tensors().items()))
+
+
+def losses(events: Iterable[Event]) -> list[float]:
+    return [event.loss for event in events if isinstance(event, Step)]
+
+
+def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[Event]]:
+    model = tiny.model()
+    return model, list(train(model, labelled(DOCUMENTS), config, **options))  # type: ignore[arg-type]
+
+
+def test_it_learns() -> None:
+    config = replace(tiny.TRAINING, epochs=15, documents_per_step=1)
+    _, events = finished_on(tiny.documents(20), config)
+    first, *_, last = (event for event in events if isinstance(event, Evaluated))
+    assert first.conll_f1 < 50
+    assert max(event.conll_f1 for event in events if isinstance(event, Evaluated)) > 70
+    steps = losses(events)
+    assert sum(steps[-20:]) < 0.5 * sum(steps[:20])
+    assert last.scores["conll_f1"] == last.conll_f1
+
+
+def finished_on(documents: list[Document], config: TrainingConfig) -> tuple[Model, list[Event]]:
+    model = tiny.model()
+    return model, list(train(model, labelled(documents), config, dev=DEV))
+
+
+def test_events_come_in_order(tmp_path: Path) -> None:
+    _, events = finished(dev=DEV, folder=tmp_path)
+    kinds = [type(event) for event in events]
+    epoch = [EpochStart, Step, Step, Step, Evaluated, Saved]
+    assert kinds[0] is Started
+    assert [kind for kind in kinds if kind is not NewBest] == [Started, *epoch * 3, Stopped]
+    assert [event.step for event in events if isinstance(event, Step)] == list(range(1, 10))
+    assert all(json.loads(json.dumps(to_json(event)))["event"] == type(event).__name__ for event in events)
+    stopped = events[-1]
+    assert isinstance(stopped, Stopped)
+    assert "3 epochs" in stopped.reason
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not() -> None:
+    first, second = finished()[0], finished()[0]
+    other = tiny.model()
+    list(train(other, labelled(DOCUMENTS), replace(tiny.TRAINING, seed=2)))
+    assert weights(first) == weights(second)
+    assert weights(first) != weights(other)
+
+
+def test_what_the_caller_does_with_torch_in_between_changes_nothing() -> None:
+    undisturbed, _ = finished()
+    model = tiny.model()
+    for event in train(model, labelled(DOCUMENTS), tiny.TRAINING):
+        if isinstance(event, Step):
+            torch.manual_seed(event.step * 99)
+            torch.rand(3)
+    assert weights(model) == weights(undisturbed)
+
+
+def test_training_leaves_the_callers_random_numbers_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(4)
+    torch.manual_seed(5)
+    finished(replace(tiny.TRAINING, epochs=1))
+    assert torch.equal(torch.rand(4), expected)
+
+
+def test_it_stops_when_nothing_gets_better_and_gives_back_the_best(tmp_path: Path) -> None:
+    config = replace(tiny.TRAINING, epochs=30, patience=2, learning_rate=1e-9, encoder_learning_rate=1e-9)
+    model, events = finished(config, dev=DEV, folder=tmp_path)
+    stopped = events[-1]
+    assert isinstance(stopped, Stopped)
+    assert "no better development F1 in 2 epochs" in stopped.reason
+    assert (stopped.epochs, stopped.best_epoch) == (3, 0)
+    assert weights(load_model(tmp_path)) == weights(model)
+
+
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_the_final_model_is_the_one_that_scored_best(tmp_path: Path, ema: float) -> None:
+    """Scoring the model that comes out gives the F1 of `Stopped`, on disk and in memory alike."""
+    from corefine.models.evaluation import evaluate
+
+    config = replace(tiny.TRAINING, epochs=8, ema=ema)
+    kept, events = finished(config, dev=DEV, folder=tmp_path)
+    unkept, _ = finished(config, dev=DEV)
+    stopped = events[-1]
+    assert isinstance(stopped, Stopped)
+    assert stopped.best_f1 == evaluate(kept.predict, DEV).conll_f1
+    assert weights(kept) == weights(unkept) == weights(load_model(tmp_path))
+
+
+def test_the_running_mean_is_another_model() -> None:
+    assert weights(finished()[0]) != weights(finished(replace(tiny.TRAINING, ema=0.9))[0])
+
+
+def test_a_stopped_caller_can_resume(tmp_path: Path) -> None:
+    whole, _ = finished(dev=DEV)
+    config = replace(tiny.TRAINING, save_every=2)
+    for event in train(tiny.model(), labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path):
+        if isinstance(event, Step) and event.step == 5:
+            break
+    model = tiny.model(seed=77)  # whatever it starts from, the state on disk counts
+    events = list(train(model, labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path, resume=True))
+    assert isinstance(events[0], Started)
+    assert (events[0].epoch, events[0].step) == (1, 4)
+    assert weights(model) == weights(whole)
+    again = tiny.model(seed=78)
+    assert [
+        type(event) for event in train(again, labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path, resume=True)
+    ] == [
+        Started,
+        Stopped,
+    ]
+    assert weights(again) == weights(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"config": replace(tiny.TRAINING, seed=9)}, "training configuration"),
+        ({"documents": DOCUMENTS[1:]}, "training documents"),
+        ({"dev": DEV[1:]}, "development documents"),
+    ],
+)
+def test_another_run_cannot_be_resumed(tmp_path: Path, change: dict[str, object], named: str) -> None:
+    start = {"config": tiny.TRAINING, "documents": DOCUMENTS, "dev": DEV}
+    run(tmp_path, start)
+    with pytest.raises(InputError, match=named):
+        run(tmp_path, start | change)
+
+
+def run(folder: Path, options: dict[str, object]) -> None:
+    examples = labelled(options["documents"])  # type: ignore[arg-type]
+    list(train(tiny.model(), examples, options["config"], dev=options["dev"], folder=folder, resume=True))  # type: ignore[arg-type]
+
+
+def test_a_warm_start_begins_where_the_other_model_ended(tmp_path: Path) -> None:
+    first, events = finished(replace(tiny.TRAINING, epochs=8))
+    save_model(tmp_path, first)
+    warm = load_model(tmp_path)
+    again = losses(train(warm, labelled(DOCUMENTS), replace(tiny.TRAINING, epochs=1)))
+    assert again[0] < 0.8 * losses(events)[0]  # the same document comes first
+
+
+def test_a_frozen_model_is_thawed_by_a_recipe_that_fine_tunes(tmp_path: Path) -> None:
+    frozen = replace(tiny.CONFIG, encoder=replace(tiny.CONFIG.encoder, fine_tune=False))
+    save_model(tmp_path / "frozen", tiny.model(3, frozen))
+    examples = labelled(tiny.documents(2))
+    recipe = Recipe(tiny.CONFIG, replace(tiny.TRAINING, epochs=1, learning_rate=1e-9))
+    warm, folder = tmp_path / "frozen", tmp_path / "tuned"
+    list(jobs.run(jobs.Job(recipe=recipe, examples=examples, folder=folder, warm=warm, threads=1)))
+    before, after = load_model(tmp_path / "frozen"), load_model(tmp_path / "tuned")
+    assert before.frozen
+    assert not after.frozen
+    for name, value in before.ranker.state_dict().items():  # at so small a rate the head is as it was
+        torch.testing.assert_close(after.ranker.state_dict()[name], value)
+    assert before.encoder.fingerprint() != after.encoder.fingerprint()
+
+
+def test_few_documents_get_more_passes() -> None:
+    settings = replace(tiny.TRAINING, epochs=2, min_steps=7, documents_per_step=1)
+    events = list(train(tiny.model(), labelled(tiny.documents(3)), settings))
+    assert sum(isinstance(event, Step) for event in events) == 9  # three passes over three documents
+    assert next(event for event in events if isinstance(event, Started)).epochs == 3
+    enough = list(train(tiny.model(), labelled(tiny.documents(4)), settings))
+    assert sum(isinstance(event, Step) for event in enough) == 8
+
+
+def test_nothing_to_train_on_is_said() -> None:
+    with pytest.raises(InputError, match="nothing to train on"):
+        list(train(tiny.model(), labelled([Document("empty", (), ())]), tiny.TRAINING))
+
+
+def test_a_loss_that_is_no_number_stops_training_and_leaves_the_last_save(tmp_path: Path) -> None:
+    model = tiny.model()
+    events = train(model, labelled(DOCUMENTS), tiny.TRAINING, folder=tmp_path)
+    with pytest.raises(ModelError, match="the loss is nan"):  # noqa: PT012
+        for event in events:
+            if isinstance(event, Saved):
+                with torch.no_grad():
+                    model.ranker.pair.score.weight.fill_(float("nan"))
+    assert torch.isfinite(load_model(tmp_path).ranker.pair.score.weight).all()
+
+
+def test_documents_of_one_token_or_no_mention_train() -> None:
+    odd = [
+        Document.from_sentences("one", [["Yes"]]),
+        Document.from_sentences("none", [["It", "rains", "."]]),
+        Document("empty", (), ()),
+    ]
+    model = tiny.model()
+    assert len(losses(train(model, labelled(odd), replace(tiny.TRAINING, epochs=2)))) == 2
+
+
+def test_answers_alone_move_only_what_was_answered() -> None:
+    document = DOCUMENTS[0]
+    mention, other = document.clusters[0][:2]
+    answered = Known(together=((mention, other),))
+    model = tiny.model(config=tiny.EVERY_SPAN)
+    config = replace(tiny.TRAINING, epochs=40, mention_loss=0.0, documents_per_step=1)
+    list(train(model, [partly_labelled(document, answered, policy="answered")], config))
+    prediction = model.predict(document)
+    row = prediction.spans.index(other)
+    column = 1 + prediction.candidates[row].tolist().index(prediction.spans.index(mention))
+    assert prediction.probabilities[row, column] > 0.9
+
+
+@pytest.mark.parametrize(("policy", "rows"), [("pseudo", "all"), ("answered", "few"), ("mix", "all")])
+def test_label_policies_weigh_rows_as_they_say(policy: str, rows: str) -> None:
+    document = DOCUMENTS[0]
+    mention, other = document.clusters[0][:2]
+    example = partly_labelled(document, Known(together=((mention, other),)), policy=policy, rest=0.25)
+    ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
+    weights = example.targets(ranking).weights
+    answered = weights[ranking.top.spans.index(other)]
+    assert float(answered) == 1.0
+    assert float(weights.sum()) == pytest.approx(
+        {"pseudo": len(weights), "answered": 1.0, "mix": 1.0 + 0.25 * (len(weights) - 1)}[policy]
+    )
+    assert rows == ("few" if weights.eq(0).any() else "all")
+
+
+def test_what_is_a_mention_is_learnt_from_full_labels_alone() -> None:
+    def first_loss(example: Example, weight: float) -> float:
+        config = replace(tiny.TRAINING, epochs=1, mention_loss=weight)
+        return losses(train(tiny.model(), [example], config))[0]
+
+    gold = labelled(DOCUMENTS[:1])[0]
+    assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
+    for policy in ("pseudo", "answered", "mix"):
+        partly = partly_labelled(gold.document, Known(together=gold.document.clusters), policy=policy)
+        assert first_loss(partly, 1.0) == first_loss(partly, 0.0)
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(InputError, match="label policy 'guess'"):
+        partly_labelled(DOCUMENTS[0], Known(), policy="guess")
+
+
+def test_long_documents_are_cut_at_sentences() -> None:
+    document = tiny.document(3, sentences=20)
+    answered = Known(first=(document.clusters[0][0],), apart=((document.clusters[0][0], document.clusters[1][0]),))
+    cut = list(pieces(Example(document, answered, 0.5), 12))
+    assert [token for piece in cut for token in piece.document.tokens] == list(document.tokens)
+    assert all(len(piece.document) <= 12 for piece in cut)
+    words = sorted(piece.document.words(span) for piece in cut for span in piece.document.mentions)
+    assert words == sorted(document.words(span) for span in document.mentions)
+    assert cut[0].answered is not None
+    assert cut[0].answered.first == (Span(*document.clusters[0][0]),)
+
+
+def test_a_sentence_longer_than_a_piece_stays_whole() -> None:
+    document = Document.from_sentences("long", [["a"] * 30, ["b"] * 3])
+    assert [len(piece.document) for piece in pieces(Example(document), 10)] == [30, 3]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"epochs": 0}, {"ema": 1.0}, {"schedule": "steps"}, {"learning_rate": 0}, {"lr": 1e-3}, {"clip": -1}]
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        TrainingConfig.from_dict(settings)

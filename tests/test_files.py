@@ -1,0 +1,70 @@
+"""Files that appear whole or not at all, and folders that one process has to itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corefine import files
+from corefine.errors import InputError
+from corefine.files import exclusive, write_atomically
+
+
+def test_the_content_is_there_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "file"
+    write_atomically(path, b"one")
+    write_atomically(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
+def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"")
+    write_atomically(tmp_path / "written", b"")
+    assert stat.S_IMODE((tmp_path / "written").stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_a_folder_is_for_one_process_at_a_time(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from corefine.writing import exclusive\n"
+        "with exclusive(pathlib.Path(sys.argv[1]), 'writing to'):\n"
+        "    print('in', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "in\n"
+        with pytest.raises(InputError, match="another process is writing to"), exclusive(tmp_path, "writing to"):
+            pass
+    finally:
+        other.kill()
+        other.communicate()
+    with exclusive(tmp_path, "writing to"):  # the other was killed, and its lock with it
+        pass
+    with exclusive(tmp_path, "writing to"):
+        pass
