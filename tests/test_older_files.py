@@ -1,0 +1,64 @@
+"""Projects, models and run folders made by an earlier version still open, and work on them goes on.
+
+`fixtures/older` was written by the last version before the packages were laid out anew (0.1.0, November 2026).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corefine.formats import read_all
+from corefine.project import Project
+from corefine.simulation.summary import load_records
+from helpers import small
+from helpers.projects import Browser, golds, new_id, serve
+
+OLDER = Path(__file__).parent / "fixtures" / "older"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy, since opening a project brings its database up to date."""
+    return Path(shutil.copytree(OLDER, tmp_path / "older"))
+
+
+def test_a_project_opens_with_its_history_and_goes_on(folder: Path) -> None:
+    with Project(folder / "project") as project, serve(project) as client:
+        browser = Browser(client)
+        before = json.loads((folder / "history.json").read_text("utf-8"))
+        assert browser.get("history") == before
+        assert browser.get("settings")["retrain_every"] == 7
+        exported = client.get("/api/export", params={"format": "jsonl"}).content
+        (folder / "now.jsonl").write_bytes(exported)
+        assert read_all(folder / "now.jsonl") == read_all(folder / "export.jsonl")
+        browser.annotate(golds(project), most=3)
+        browser.post("withdraw", {"client_id": new_id(), "document": 1, "number": 3})
+        entries = [entry for entry in browser.get("history")["entries"] if entry["document"] == 1]
+        assert [entry["number"] for entry in entries] == list(range(19, 0, -1))
+        assert {entry["number"]: entry["stands"] for entry in entries}[3] is False
+
+
+@pytest.mark.parametrize("name", ["model", "committee"])
+def test_a_model_predicts_what_it_did(name: str) -> None:
+    pytest.importorskip("torch", reason="the extra 'model' is not installed")
+    from corefine.models.load import load
+    from helpers import tiny
+
+    expected = json.loads((OLDER / "predictions.json").read_text("utf-8"))[name]
+    prediction = load(OLDER / name, device="cpu").predict(tiny.document(50)).prediction
+    assert [list(span) for span in prediction.spans] == expected["spans"]
+    np.testing.assert_allclose(prediction.probabilities, expected["probabilities"], atol=2e-5)
+
+
+def test_a_finished_run_is_left_as_it_is_and_can_be_reported(folder: Path) -> None:
+    run = folder / "run-finished"
+    before = small.contents(run)
+    assert small.finish(small.rules(documents=4, documents_per_round=2), run, small.short_stories(), resume=True) == []
+    assert small.contents(run) == before
+    [record] = load_records([run])
+    assert record.rounds
