@@ -15,7 +15,7 @@ from corefine.models.network.inputs import Inputs, make_inputs
 from corefine.models.network.loss import marginal_loss, targets_from_clusters
 from corefine.models.network.ranker import SpanRanker
 from corefine.models.network.spans import TopSpans
-from helpers.naive import naive_ranking
+from naive import naive_ranking
 
 WIDTH = 12
 

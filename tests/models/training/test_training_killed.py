@@ -15,14 +15,15 @@ import pytest
 
 from corefine.models.storage.records import exists, load_record
 
-SCRIPT = Path(__file__).with_name("killed_run.py")
+TESTS = Path(__file__).parents[2]
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": path}
     process = subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(folder)], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-m", "helpers.killed_run", str(folder)], stdout=subprocess.PIPE, text=True, env=environment
     )
     try:
         yield process

@@ -1,4 +1,4 @@
-"""A training run in a process of its own, for tests that kill it: `python killed_run.py FOLDER`."""
+"""A training run in a process of its own, for tests that kill it: `python -m helpers.killed_run FOLDER`."""
 
 from __future__ import annotations
 
