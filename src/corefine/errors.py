@@ -16,6 +16,7 @@
         ├── NotOpenError          no such question is open
         ├── OutsideError          a span outside the document, or in the wrong order
         ├── UnknownAnswerError    there is no such answer to withdraw
+        ├── ReusedIdError         a client_id that stood for another request before
         └── TakenError            the document is with somebody else
 
 A message says what was wrong, where, and what to do about it.
@@ -132,6 +133,10 @@ class OutsideError(AnswerError):
 
 class UnknownAnswerError(AnswerError):
     """There is no such answer, or it was withdrawn before."""
+
+
+class ReusedIdError(AnswerError):
+    """The `client_id` of this request was sent before with another request."""
 
 
 class TakenError(AnswerError):

@@ -53,6 +53,34 @@ def test_a_retry_is_never_doubled(browser: Browser) -> None:
     assert len(browser.get("history")["entries"]) == 1
 
 
+def test_a_client_id_stands_for_one_request(browser: Browser) -> None:
+    question = browser.get("next")["question"]
+    answer = {"client_id": new_id(), "document": 1, "question": question["id"], "answer": {"same": True}}
+    shown = browser.post("answers", answer)["next"]
+    edit = {"client_id": new_id(), "document": 1, "edit": {"kind": "remove", "mention": [0, 1]}}
+    browser.post("edits", edit)
+    step = {"client_id": new_id()}
+    browser.post("undo", step)
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("answers", {**answer, "answer": {"reply": "unsure"}}),
+        ("answers", {**answer, "question": shown["question"]["id"]}),
+        ("answers", {**answer, "document": 2}),
+        ("answers", {**answer, "withdraw": [1]}),
+        ("edits", {**edit, "edit": {"kind": "remove", "mention": [0, 2]}}),
+        ("edits", {**edit, "edit": {"kind": "add", "mention": [0, 1]}}),
+        ("edits", {**edit, "client_id": answer["client_id"]}),
+        ("withdraw", {"client_id": edit["client_id"], "document": 1, "number": 1}),
+        ("redo", step),
+    ]
+    for path, body in others:
+        error = browser.post(path, body, status=422)["error"]
+        assert error["kind"] == "client-id", (path, body)
+        assert body["client_id"] in error["message"]
+    for path, same in (("answers", {**answer, "timing": {"initial": 3.0}}), ("edits", edit), ("undo", step)):
+        assert browser.post(path, same)["repeated"]
+    assert len(browser.get("history")["entries"]) == 2
+
+
 def test_undo_and_redo_go_through_documents_restarts_and_retraining(browser: Browser, project: Project) -> None:
     change(project, budget_questions=3, budget_per_1000_tokens=None)
     browser.context.office = Office(project)

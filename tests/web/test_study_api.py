@@ -69,6 +69,7 @@ def test_a_study_from_beginning_to_end(browser: Browser, with_versions: Project)
     after = browser.post("study/answers", {**body, **said})
     assert after["answered"] == 1
     assert browser.post("study/answers", {**body, **said})["answered"] == 1  # a retry
+    assert browser.post("study/answers", {**body, "answer": {"same": True}}, 422)["error"]["kind"] == "client-id"
     assert answer(browser, session, 409)["error"]["kind"] == "not-open"
     assert answer(browser, after, 422, answer={"same": False})["error"]["kind"] == "answer"
     assert browser.post("study", {"minutes": 1, "documents": 4, "questions": 8}, 400)["error"]["kind"] == "input"

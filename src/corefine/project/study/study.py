@@ -18,7 +18,7 @@ from corefine.annotation.question import (
     span_from_json,
     span_to_json,
 )
-from corefine.errors import InputError, NotOpenError
+from corefine.errors import InputError, NotOpenError, ReusedIdError
 from corefine.project.project import Project
 from corefine.project.results import times
 from corefine.project.store import people, schema, settings
@@ -112,15 +112,18 @@ def begin(project: Project, person_id: int, protocol: Protocol) -> Sitting:
 def answer(
     project: Project, person_id: int, client_id: str, question_id: int, given: Answer, timing: Timing
 ) -> Sitting:
-    """Keep an answer and its times; the same client's id again does nothing."""
+    """Keep an answer and its times; the same answer under the same client's id again does nothing."""
 
     def job(connection: Connection) -> Sitting:
         now = time.time()
         session = connection.execute(select(schema.study_sessions).where(SESSIONS.person_id == person_id)).first()
         if session is None:
             raise NotOpenError("the session has not begun")
-        known = select(ANSWERS.id).where(ANSWERS.session_id == session.id, ANSWERS.client_id == client_id)
-        if connection.execute(known).first() is None:
+        known = select(schema.study_answers).where(ANSWERS.session_id == session.id, ANSWERS.client_id == client_id)
+        before = connection.execute(known).first()
+        if before is not None and (before.question_id, json.loads(before.answer)) != (question_id, given.to_json()):
+            raise ReusedIdError(f"the client_id {client_id} was sent before with another answer: use a new one")
+        if before is None:
             present = sitting(connection, person_id, now)
             if present.asked is None or present.asked.id != question_id:
                 raise NotOpenError("this question is no longer open: it was answered, or the session is over")

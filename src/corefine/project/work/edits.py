@@ -53,6 +53,12 @@ class Add:
 Edit = Merge | Split | Move | Remove | Add
 
 
+def to_json(edit: Edit) -> list[str]:
+    """The edit as plain text values, to compare it with one that was sent before."""
+    spans = edit.mentions if isinstance(edit, Split) else [getattr(edit, name) for name in edit.__match_args__]
+    return [type(edit).__name__.lower(), *map(str, spans)]
+
+
 def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[Span]]:
     """What an edit says, given the entities as they are shown: assertions, and spans that are mentions."""
     entity_of = {span: cluster for cluster in session.relabelled().clusters for span in cluster}

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from corefine.annotation.log import Outcome
 from corefine.annotation.question import Answer, Question, span_to_json
 from corefine.annotation.session import Session
-from corefine.errors import ModelError, NotOpenError, UnknownAnswerError
+from corefine.errors import ModelError, NotOpenError, ReusedIdError, UnknownAnswerError
 from corefine.prediction import Prediction
 from corefine.project.store import log, schema
 from corefine.project.store.log import Logged, Timing
@@ -164,7 +164,8 @@ class Desk:
         withdrawing: Sequence[int] = (),
     ) -> Done:
         """Answer the open question; when this returns, the answer is on disk."""
-        if repeated := self._repeated(client_id):
+        request = ["answer", document_id, question_id, answer.to_json(), *withdrawing]
+        if repeated := self._repeated(client_id, request):
             return repeated
         seat = self._seat(document_id)
         question = None if seat.done else seat.session.next_question()
@@ -172,7 +173,7 @@ class Desk:
             raise NotOpenError("this question is no longer open: it was answered, or another one took its place")
         timing = timing or Timing()
         outcome = seat.session.answer(answer, seconds=timing.total, withdrawing=withdrawing)
-        return self._commit(client_id, seat, outcome, timing)
+        return self._commit(client_id, request, seat, outcome, timing)
 
     def edit(
         self,
@@ -184,38 +185,40 @@ class Desk:
         withdrawing: Sequence[int] = (),
     ) -> Done:
         """Change the entities of a document as its reviewer."""
-        if repeated := self._repeated(client_id):
+        request = ["edit", document_id, edits.to_json(edit), *withdrawing]
+        if repeated := self._repeated(client_id, request):
             return repeated
         seat = self.own(document_id)
         assertions, mentions = edits.assertions_of(seat.session, edit)
         outcome = seat.session.edit(assertions, mentions=mentions, seconds=seconds, withdrawing=withdrawing)
-        return self._commit(client_id, seat, outcome)
+        return self._commit(client_id, request, seat, outcome)
 
     def withdraw(self, client_id: str, document_id: int, number: int) -> Done:
-        if repeated := self._repeated(client_id):
+        request = ["withdraw", document_id, number]
+        if repeated := self._repeated(client_id, request):
             return repeated
         seat = self.own(document_id)
         seat.session.withdraw(number)
-        return replace(self._commit(client_id, seat), number=number)
+        return replace(self._commit(client_id, request, seat), number=number)
 
     def undo(self, client_id: str) -> Done:
         """Undo the last thing the person did, in whichever document that was."""
-        if repeated := self._repeated(client_id):
+        if repeated := self._repeated(client_id, ["undo"]):
             return repeated
         if not self._done:
             raise UnknownAnswerError("there is nothing to undo")
         seat = self.own(self._done[-1])
         action = seat.session.undo()
-        return replace(self._commit(client_id, seat), number=(*action.given, *action.withdrawn)[0])
+        return replace(self._commit(client_id, ["undo"], seat), number=(*action.given, *action.withdrawn)[0])
 
     def redo(self, client_id: str) -> Done:
-        if repeated := self._repeated(client_id):
+        if repeated := self._repeated(client_id, ["redo"]):
             return repeated
         if not self._undone:
             raise UnknownAnswerError("there is nothing to redo")
         seat = self.own(self._undone[-1])
         action = seat.session.redo()
-        return replace(self._commit(client_id, seat), number=(*action.given, *action.withdrawn)[0])
+        return replace(self._commit(client_id, ["redo"], seat), number=(*action.given, *action.withdrawn)[0])
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
         """Leave a document, or take it up again."""
@@ -255,12 +258,19 @@ class Desk:
         with self.project.database.read() as connection:
             return Board(connection, self.office.settings, time.time()).next_for(self.person_id, besides=besides)
 
-    def _repeated(self, client_id: str) -> Done | None:
+    def _repeated(self, client_id: str, request: list[Any]) -> Done | None:
+        """What came of a request that was sent before; raises if that was another one under the same id."""
         if client_id not in self._seen:
             return None
         with self.project.database.read() as connection:
             row = log.find(connection, self.person_id, client_id)
-        return None if row is None else Done(row.document_id, row.outcome, row.number, repeated=True)
+        if row is None:
+            return None
+        outcome = row.outcome or {}
+        sent = outcome.pop("request", [row.kind, *request[1:]])  # logs of earlier versions do not keep it
+        if sent != request:
+            raise ReusedIdError(f"the client_id {client_id} was sent before with another request: use a new one")
+        return Done(row.document_id, outcome or None, row.number, repeated=True)
 
     def _newer(self, seat: Seat) -> tuple[int, Prediction | None]:
         """The version that asks next, and its prediction if that is still to be taken up.
@@ -272,7 +282,14 @@ class Desk:
             return seat.ahead, None
         return self.office.newer(seat) if seat.waited else (seat.version, None)
 
-    def _commit(self, client_id: str, seat: Seat, outcome: Outcome | None = None, timing: Timing | None = None) -> Done:
+    def _commit(
+        self,
+        client_id: str,
+        request: list[Any],
+        seat: Seat,
+        outcome: Outcome | None = None,
+        timing: Timing | None = None,
+    ) -> Done:
         """Put the session's last event on disk. If that fails, memory is ahead of the log, and is forgotten."""
         event = seat.session.log["events"][-1]
         told = None if outcome is None else outcome_to_json(outcome)
@@ -289,7 +306,7 @@ class Desk:
                 place=seat.place + 1,
                 client_id=client_id,
                 event=event,
-                outcome=told,
+                outcome={"request": request, **(told or {})},
                 timing=timing,
                 model_version=seat.version,
             )

@@ -15,6 +15,7 @@ from corefine.errors import (
     ModelError,
     NotOpenError,
     OutsideError,
+    ReusedIdError,
     TakenError,
     UnknownAnswerError,
 )
@@ -47,6 +48,7 @@ _KINDS: tuple[tuple[type[CorefineError], int, str], ...] = (
     (NotOpenError, 409, "not-open"),
     (UnknownAnswerError, 409, "unknown-answer"),
     (TakenError, 409, "taken"),
+    (ReusedIdError, 422, "client-id"),
     (OutsideError, 422, "outside"),
     (AnswerError, 422, "answer"),
     (ModelError, 503, "unavailable"),
