@@ -12,10 +12,10 @@ import pytest
 
 from corefine.corpora import Corpus
 from corefine.errors import ConfigError, CorefineError, InputError
-from corefine.reproduction.cells import BUDGETS, Cell, grid
+from corefine.reproduction.cells import BUDGETS, grid
 from corefine.simulation import grid as module
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.grid import CellDone, CellFailed, load_for, run_grid
+from corefine.simulation.grid import Cell, CellDone, CellFailed, load_for, run_grid
 from corefine.simulation.summary import Record, load_records, points, record_of
 from helpers.small import contents, finish, rules, short_stories, stories, tiny
 

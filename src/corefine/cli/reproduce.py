@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corefine.corpora import Corpus
-    from corefine.reproduction.cells import Cell
-    from corefine.simulation.grid import Result
+    from corefine.simulation.grid import Cell, CellResult
 
 
 def reproduce(
@@ -77,7 +76,9 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _results(cells: Sequence[Cell], out: Path, documents: Corpus, workers: int, ray: str | None) -> Iterator[Result]:
+def _results(
+    cells: Sequence[Cell], out: Path, documents: Corpus, workers: int, ray: str | None
+) -> Iterator[CellResult]:
     from corefine.simulation.grid import run_grid
 
     if ray is not None:
@@ -102,7 +103,7 @@ def _numbers(text: str) -> list[float]:
         raise typer.BadParameter(f"{text!r} are not numbers with commas between", param_hint="--budgets") from error
 
 
-def _line(result: Result) -> str:
+def _line(result: CellResult) -> str:
     from corefine.simulation.grid import CellFailed
     from corefine.simulation.summary import load_records
 

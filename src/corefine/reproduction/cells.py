@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from corefine.errors import ConfigError
 from corefine.simulation.config import SimulationConfig
+from corefine.simulation.grid import Cell
 
 BUDGETS = (0.0, 20.0, 40.0, 80.0, 160.0)
 """Questions for each 1,000 tokens. The paper's 20, 80 and 200 a document are 43, 172 and 430."""
@@ -47,20 +47,6 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
 }
 COMMITTEES = ("committee", "consensus")
 """Kinds that train several models; the rules, which do not learn, have none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One run of the grid.
-
-    name        of its folder: kind, budget, seed
-    kind        what it is compared as: the same for all budgets and seeds
-    """
-
-    name: str
-    kind: str
-    group: str
-    config: SimulationConfig
 
 
 def grid(

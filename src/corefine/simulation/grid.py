@@ -20,14 +20,29 @@ from pathlib import Path
 from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
-from corefine.reproduction.cells import Cell
 from corefine.simulation import splits
+from corefine.simulation.config import SimulationConfig
 from corefine.simulation.runs import check_same, describe, run
 from corefine.simulation.summary import Record, read_record, record_of
 
 CELLS = "cells"
 FIRST_MODELS = "first"
 ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run of a grid.
+
+    name     of its folder, unique in the grid
+    kind     what the run is compared as: the same for all budgets and seeds
+    group    the part of the experiments that it belongs to
+    """
+
+    name: str
+    kind: str
+    group: str
+    config: SimulationConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +62,10 @@ class CellFailed:
     error: str
 
 
-Result = CellDone | CellFailed
+CellResult = CellDone | CellFailed
 
 
-def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[Result]:
+def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[CellResult]:
     """Run what is not finished yet, `workers` cells at a time; yields each as it is done."""
     left = []
     for cell in cells:
@@ -65,7 +80,7 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
     yield from _in_processes(left, out, corpus, workers)
 
 
-def finished(cell: Cell, out: Path, corpus: Corpus) -> Result | None:
+def finished(cell: Cell, out: Path, corpus: Corpus) -> CellResult | None:
     """What there is of a cell already: its record, or why that is of another run; None if there is none."""
     path = row_path(out, cell)
     if not path.is_file():
@@ -104,7 +119,7 @@ def write_record(out: Path, record: Record) -> None:
         ) from error
 
 
-def _result(cell: Cell, out: Path, corpus: Corpus) -> Result:
+def _result(cell: Cell, out: Path, corpus: Corpus) -> CellResult:
     try:
         run_cell(cell, out, corpus)
     except CorefineError as error:
@@ -114,7 +129,7 @@ def _result(cell: Cell, out: Path, corpus: Corpus) -> Result:
     return CellDone(cell, row_path(out, cell))
 
 
-def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[Result]:
+def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult]:
     """A process that is killed takes the others of its pool with it, so that what it left is begun again in a new one;
     as nobody can tell whose fault it was, one cell at a time."""
     left = dict.fromkeys(cells)
@@ -133,11 +148,11 @@ def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int
             yield CellFailed(broken[0], "its process was killed, by the system for want of memory perhaps")
 
 
-def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[Result | Cell]:
+def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult | Cell]:
     """Results, and the cells that a broken pool left, in their order."""
     context = multiprocessing.get_context("spawn")  # torch must not be forked
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(corpus,)) as pool:
-        running: dict[Future[Result], Cell] = {pool.submit(_work, cell, out): cell for cell in cells}
+        running: dict[Future[CellResult], Cell] = {pool.submit(_work, cell, out): cell for cell in cells}
         lost: list[Cell] = []
         try:
             while running:
@@ -162,7 +177,7 @@ def _begin(corpus: Corpus) -> None:
     _CORPUS = corpus
 
 
-def _work(cell: Cell, out: Path) -> Result:
+def _work(cell: Cell, out: Path) -> CellResult:
     if _CORPUS is None:
         raise RuntimeError("the worker was not given its corpus")
     return _result(cell, out, _CORPUS)

@@ -24,8 +24,17 @@ from corefine.document import Document
 from corefine.errors import CorefineError, InputError, MissingExtraError
 from corefine.files import LOCK, write_atomically
 from corefine.prediction import Prediction
-from corefine.reproduction.cells import Cell
-from corefine.simulation.grid import CELLS, FIRST_MODELS, CellDone, CellFailed, Result, finished, row_path, run_cell
+from corefine.simulation.grid import (
+    CELLS,
+    FIRST_MODELS,
+    Cell,
+    CellDone,
+    CellFailed,
+    CellResult,
+    finished,
+    row_path,
+    run_cell,
+)
 from corefine.simulation.runs import CHECKPOINTS, cache_folder
 
 if TYPE_CHECKING:
@@ -80,7 +89,7 @@ def _check_answers(address: str) -> None:
         raise InputError(f"no Ray cluster answers at {address}: {error}; start one with `ray start --head`") from error
 
 
-def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterator[Result]:
+def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterator[CellResult]:
     """As `grid.run_grid`: what is finished is kept, the rest runs wherever the cluster has a core."""
     import ray
 
