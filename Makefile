@@ -34,7 +34,7 @@ starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with
 
 bench: $(READY)  ## Measure every bar on this machine
 	for bar in imports links session scores formats model committee long retraining answer browser load; do \
-	  echo "== $$bar"; $(BIN)/python benchmarks/commands.py $$bar || exit 1; \
+	  echo "== $$bar"; $(BIN)/python benchmarks/$$bar.py || exit 1; \
 	done
 
 $(READY): pyproject.toml constraints.txt

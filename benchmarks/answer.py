@@ -10,7 +10,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Annotated
 
+import typer
+
+from command import Json, Seed, report, run
 from load import Annotator
 from serving import Training, Waits, long_document, long_project, served
 
@@ -62,3 +66,16 @@ def described(times: AnswerTimes) -> str:
         f"{times.server_ms:.1f} ms of the server's processor time an answer\n"
         f"answer to next question over HTTP: {times.waits}"
     )
+
+
+def main(
+    as_json: Json = False,
+    answers: Annotated[int, typer.Option(min=1, help="Answers that are timed.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Time the server from an answer to the next question, on a long document with many answers."""
+    report(measure(answers=answers, seed=seed), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

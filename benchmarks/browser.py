@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import typer
 
+from command import Json, Seed, report, run
 from corefine.document import Document, Span
 from corefine.errors import InputError, MissingExtraError
 from serving import Client, Server, Training, Waits, long_document, long_project, served, until_ready
@@ -181,3 +183,17 @@ def _page() -> Iterator[Page]:
         page.set_default_timeout(60_000)
         yield page
         browser.close()
+
+
+def main(
+    as_json: Json = False,
+    answers: Annotated[int, typer.Option(min=1, help="Answers in the page that are timed.")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="Answers that the document has already.")] = 500,
+    seed: Seed = 0,
+) -> None:
+    """Time the wait between an answer and the next question in a real browser, while training runs."""
+    report(measure(answers=answers, answers_before=before, seed=seed), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,6 +1,6 @@
 """What a committee costs: three members against one model, predicting the same documents in one run.
 
-    corefine bench committee --json
+    python benchmarks/committee.py --json
 
 The default model with new weights: speed does not depend on what they are. The encoder's states are computed once
 for all members; what remains for each is the head. The second pair of figures has the states cached on disk, so that
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from command import Json, Rounds, report, run
 from corefine.models.committee import Committee
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.encoders import make_encoder
@@ -80,3 +81,12 @@ def described(cost: CommitteeCost) -> str:
         f"({cost.committee_seconds:.2f} s and {cost.one_seconds:.2f} s for {cost.tokens} tokens); "
         f"{cost.cached_ratio:.2f} times from cached states"
     )
+
+
+def main(as_json: Json = False, rounds: Rounds = 5) -> None:
+    """Time a committee of three against one model."""
+    report(measure(rounds=rounds), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,7 +1,7 @@
 """Documents a second and memory, side by side with fastcoref on LitBank test.
 
     python -m venv /some/where && /some/where/bin/pip install fastcoref 'transformers<5' 'datasets<4'
-    corefine bench fastcoref --python /some/where/bin/python --json
+    python benchmarks/fastcoref.py --python /some/where/bin/python --json
 
 Both run in processes of their own with the same tokens and the same number of threads, taking turns. fastcoref is
 measured one document at a time, as corefine works, and with its own default of 10,000 tokens in a batch; the faster
@@ -15,15 +15,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from command import Json, LitBank, Rounds, report, run
+from corefine.corpora import load_corpus
 from corefine.errors import InputError
-from measuring import peak_megabytes
+from corefine.models.threads import cores
 
+OUR_SIDE = Path(__file__).with_name("fastcoref_our_side.py")
 SIDE = Path(__file__).with_name("fastcoref_side.py")
 BATCHES = {"one document": 1, "its default": 10_000}
 """Tokens in a batch of fastcoref: one document at a time, and its default."""
@@ -58,9 +61,6 @@ class Comparison:
 
 def measure(python: str, *, mirror: Path | None = None, threads: int | None = None, rounds: int = 3) -> Comparison:
     """Run both in turn; `python` is the interpreter of an environment that has fastcoref."""
-    from corefine.corpora import load_corpus
-    from corefine.models.threads import cores
-
     threads = threads or cores()
     documents = [list(document.tokens) for document in load_corpus("litbank", mirror=mirror).test]
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def measure(python: str, *, mirror: Path | None = None, threads: int | None = No
         file.write_text(json.dumps(documents), encoding="utf-8")
         common = [str(file), str(threads)]
         commands = {name: [python, "-I", str(SIDE), *common, str(size)] for name, size in BATCHES.items()} | {
-            "ours": [sys.executable, __file__, *common]
+            "ours": [sys.executable, str(OUR_SIDE), *common]
         }
         sides = {name: _Process(command) for name, command in commands.items()}
         try:
@@ -141,32 +141,6 @@ class _Process:
         raise InputError(f"the process of {self._process.args!r} ended: {reason[-2000:]}")
 
 
-def serve(documents_file: str, threads: str) -> None:
-    """Our side: the default model with new weights, from tokens to entities, one document after another."""
-    from corefine.document import Document
-    from corefine.models.network.config import ModelConfig
-    from corefine.models.network.model import Model
-    from corefine.models.resolver import Resolver
-    from corefine.models.threads import use_threads
-
-    use_threads(int(threads))
-    tokens = json.loads(Path(documents_file).read_text(encoding="utf-8"))
-    documents = [Document.from_sentences(str(number), [words]) for number, words in enumerate(tokens)]
-    resolver = Resolver(Model.create(ModelConfig()))
-    _say({"ready": True})
-    for _ in sys.stdin:
-        began, cpu = time.perf_counter(), time.process_time()
-        results = resolver.predict(documents)
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-        times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
-        _say(times | {"documents": len(results), "megabytes": peak_megabytes()})
-
-
-def _say(message: Mapping[str, object]) -> None:
-    sys.stdout.write(json.dumps(dict(message)) + "\n")
-    sys.stdout.flush()
-
-
 def described(found: Comparison) -> str:
     """The figures in words."""
     sides = {"corefine": found.ours} | {f"fastcoref, {name}": side for name, side in found.fastcoref.items()}
@@ -177,5 +151,16 @@ def described(found: Comparison) -> str:
     return "\n".join([*lines, f"{found.speedup:.2f} times as fast, {found.memory_ratio:.2f} times less memory"])
 
 
-if __name__ == "__main__":  # the process of our side, see `measure`
-    serve(*sys.argv[1:])
+def main(
+    python: Annotated[str, typer.Option(help="Interpreter of an environment that has fastcoref.")],
+    as_json: Json = False,
+    mirror: LitBank = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of both; all cores if not given.")] = None,
+    rounds: Rounds = 3,
+) -> None:
+    """Documents a second and memory on LitBank test, side by side with fastcoref."""
+    report(measure(python, mirror=mirror, threads=threads, rounds=rounds), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

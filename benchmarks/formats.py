@@ -8,22 +8,20 @@ as strings that it splits when asked; `all_ms` is corefine with every column, co
 
 from __future__ import annotations
 
-import argparse
 import gc
 import gzip
-import json
 import logging
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from command import Corpora, Json, Rounds, report, run
 from corefine.errors import InputError, MissingExtraError
 from corefine.formats import read_all
 
@@ -119,17 +117,10 @@ def described(times: FormatTimes) -> str:
     return "\n".join([*lines, f"at least {times.speedup:.1f} times as fast as udapi (the bar is 10)"])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python benchmarks/formats.py", description="Time reading CorefUD.")
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
-    parser.add_argument("--rounds", type=int, default=7, help="how often each is timed; medians are reported")
-    options = parser.parse_args()
-    try:
-        times = measure(rounds=options.rounds)
-    except InputError as error:
-        parser.exit(2, f"corefine: {error}\n")
-    sys.stdout.write((json.dumps(asdict(times)) if options.json else described(times)) + "\n")
+def main(as_json: Json = False, corpora: Corpora = None, rounds: Rounds = 7) -> None:
+    """Time reading CorefUD files against udapi."""
+    report(measure(corpora=corpora, rounds=rounds), described, as_json=as_json)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from command import Json, report, run
+
 LIMIT_SECONDS = 0.3
 
 
@@ -50,3 +52,12 @@ def described(times: ImportTimes) -> str:
         f"corefine --help: {1000 * times.help_seconds:.0f} ms\n"
         f"limit: {1000 * LIMIT_SECONDS:.0f} ms each"
     )
+
+
+def main(as_json: Json = False) -> None:
+    """Time what `import corefine` and `corefine --help` load."""
+    report(measure(), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -14,8 +14,11 @@ from dataclasses import dataclass, field, replace
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from command import Json, Seed, report, run
 from corefine.annotation.annotators import GoldAnnotator
 from corefine.annotation.question import Protocol, Question, span_from_json
 from corefine.document import Document
@@ -179,3 +182,20 @@ def question_of(view: dict[str, Any]) -> Question:
         antecedent=None if antecedent is None else span_from_json(antecedent),
         protocol=Protocol(view["protocol"]),
     )
+
+
+def main(
+    as_json: Json = False,
+    people: Annotated[int, typer.Option(min=1, help="Annotators at once.")] = 50,
+    answers: Annotated[int, typer.Option(min=1, help="Answers of each.")] = 20,
+    think: Annotated[float, typer.Option(min=0.0, help="Seconds between answers, on average.")] = 1.0,
+    database: Annotated[str | None, typer.Option(help="An empty PostgreSQL database instead of SQLite.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Let many people answer at once, over HTTP."""
+    times = measure(people=people, answers=answers, think=think, database=database, seed=seed)
+    report(times, described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,6 +1,6 @@
 """Long documents: seconds and memory to predict one, as it grows to 50,000 tokens.
 
-    corefine bench long --json
+    python benchmarks/long.py --json
 
 Each size runs in a process of its own, encoder and decoding included, so its memory is all there is.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from command import Json, report, run
 from measuring import in_own_process, peak_megabytes
 
 SIZES = (6_250, 12_500, 25_000, 50_000)
@@ -72,3 +73,12 @@ def described(found: LongDocuments) -> str:
         for point in found.points
     ]
     return "\n".join([*lines, f"a token of the longest costs {found.growth:.2f} times one of the shortest"])
+
+
+def main(as_json: Json = False) -> None:
+    """Predict documents of up to 50,000 tokens: seconds and memory."""
+    report(measure(), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

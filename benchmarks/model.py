@@ -1,6 +1,6 @@
 """What the ranker's form is worth: a training step and a prediction, against the plain way of doing the same.
 
-    corefine bench model --json
+    python benchmarks/model.py --json
 
 All on one document of 2,000 tokens, in one run, alternating, so that a busy machine slows both sides alike.
 """
@@ -14,6 +14,7 @@ from functools import partial
 
 import torch
 
+from command import Json, Rounds, report, run
 from corefine.document import Document
 from corefine.models.network.config import FULL, HeadConfig, ModelConfig
 from corefine.models.network.encoders import make_encoder
@@ -140,3 +141,12 @@ def _predictions(rounds: int) -> tuple[float, float]:
         cached = Model(config, CachedEncoder(encoder, folder), plain.ranker)
         plain_time, cached_time = alternate([partial(plain.predict, doc), partial(cached.predict, doc)], rounds)
     return plain_time, cached_time
+
+
+def main(as_json: Json = False, rounds: Rounds = 3) -> None:
+    """Time a training step and a prediction of the model, against the plain way of doing the same."""
+    report(measure(rounds), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

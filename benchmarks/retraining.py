@@ -1,6 +1,6 @@
 """Live retraining: ten more documents, a warm start, against one pass of the encoder over the corpus.
 
-    corefine bench retraining --mirror FOLDER --json
+    python benchmarks/retraining.py --mirror FOLDER --json
 
 In one run: the frozen encoder reads all of LitBank once (timed; the states are cached), the head is trained on all but
 ten of the train documents, then trained again from there with the ten added. The time that counts is until development
@@ -13,7 +13,11 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from command import Json, LitBank, report, run
 from corefine.corpora import Corpus, load_corpus
 from corefine.models.network.model import Model
 from corefine.models.threads import use_threads
@@ -112,3 +116,16 @@ def described(found: Retraining) -> str:
         f"{found.retraining_seconds:.1f} s: {found.ratio:.2f} times "
         f"(F1 {found.first_f1:.2f} before, {found.best_f1:.2f} at best)"
     )
+
+
+def main(
+    as_json: Json = False,
+    mirror: LitBank = None,
+    config: Annotated[str, typer.Option(help="A recipe, as of `corefine train`.")] = "default",
+) -> None:
+    """Time retraining with ten more documents against one pass of the encoder over LitBank."""
+    report(measure(mirror=mirror, recipe=load_recipe(config)), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

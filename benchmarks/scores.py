@@ -8,18 +8,16 @@ make as the response. Scorch computes MUC, B3, both CEAFs and BLANC; corefine th
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from random import Random
 from statistics import median
 
+from command import Corpora, Json, report, run
 from corefine.document import Document, Span, normalise
 from corefine.errors import InputError, MissingExtraError
 from corefine.scores import Score, score
@@ -205,18 +203,6 @@ def _milliseconds(work: Callable[[], object]) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
-    parser.add_argument("--corpora", type=Path, help="the folder of corpora; else COREFINE_CORPORA")
-    arguments = parser.parse_args()
-    try:
-        times = measure(corpora=arguments.corpora)
-    except InputError as error:
-        parser.exit(2, f"corefine: {error}\n")
-    sys.stdout.write((json.dumps(asdict(times)) if arguments.json else described(times)) + "\n")
-
-
 def described(times: ScoreTimes) -> str:
     """The result for people."""
     lines = [
@@ -230,5 +216,10 @@ def described(times: ScoreTimes) -> str:
     return "\n".join(lines)
 
 
+def main(as_json: Json = False, corpora: Corpora = None) -> None:
+    """Time the scores against scorch on LitBank, and how they grow with the document."""
+    report(measure(corpora=corpora), described, as_json=as_json)
+
+
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+import typer
 
+from command import Json, Seed, report, run
 from corefine.annotation.annotators import GoldAnnotator
 from corefine.annotation.log import assertions_of
 from corefine.annotation.revision import Mask, Revision
@@ -130,3 +133,16 @@ def described(times: SessionTimes) -> str:
         f"worst {times.worst_ms:.1f} ms\n"
         f"from scratch: median {times.scratch_median_ms:.1f} ms, {1 / times.ratio:.1f} times as long"
     )
+
+
+def main(
+    as_json: Json = False,
+    questions: Annotated[int, typer.Option(min=1, help="Questions to answer.")] = 600,
+    seed: Seed = 0,
+) -> None:
+    """Time the wait between an answer and the next question, against recomputing everything."""
+    report(measure(questions=questions, seed=seed), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)

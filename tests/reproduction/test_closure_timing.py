@@ -1,28 +1,20 @@
-"""The benchmark of links measures what it says, and on request that the bars are met."""
+"""The annotation that closures are timed on, and why the time for one more link stays flat."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from itertools import pairwise
 from math import log2
-from pathlib import Path
 from random import Random
-from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner
 
-from commands import app
 from corefine.document import Span
 from corefine.links import Cannot, First, Links, Must
 from corefine.links.entities import Entities, Entity, Merge
 from corefine.links.facts import Node
-from corefine.reproduction import closure_timing as bench
-from corefine.reproduction.closure_figure import draw, measured
+from corefine.reproduction import closure_timing
 from corefine.reproduction.random_annotation import annotation, entities_of
-
-SMALL = (20, 40)
 
 
 def test_an_annotation_is_reproducible_and_consistent() -> None:
@@ -62,41 +54,10 @@ def test_entities_are_as_unequal_as_in_long_texts() -> None:
     assert 55 < mean < 110
 
 
-def test_times_are_of_closures_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = bench.measure(links=120, sizes=SMALL, scratch_timed=2)
-    assert times.links == times.mentions == 120
-    assert 0 < times.ours_us < times.scratch_us
-    assert times.algorithm1_us > 0
-    assert times.vs_algorithm1 == pytest.approx(times.algorithm1_us / times.ours_us)
-    assert times.vs_scratch == pytest.approx(times.scratch_us / times.ours_us)
-    assert times.paper_links.links < 120
-    assert tuple(times.flat) == SMALL
-    monkeypatch.setattr(bench.Algorithm1, "cannot", lambda *_: None)
+def test_a_closure_that_differs_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closure_timing.Algorithm1, "cannot", lambda *_: None)
     with pytest.raises(RuntimeError, match="Algorithm1 and ours differ"):
-        bench.algorithm1_us(bench.made_of(120, 0), replays=1)
-
-
-def test_the_command_writes_json_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "SIZES", SMALL)
-    told = CliRunner().invoke(app, ["links", "--links", "100", "--json"])
-    assert told.exit_code == 0
-    result = json.loads(told.stdout)
-    assert {"ours_us", "algorithm1_us", "scratch_us", "vs_algorithm1", "vs_scratch"} <= result.keys()
-    assert list(result["flat"]) == ["20", "40"]
-    shown = CliRunner().invoke(app, ["links", "--links", "100"])
-    assert "Algorithm 1" in shown.stdout
-    assert "times ours" in shown.stdout
-
-
-def test_the_curve_has_three_lines(tmp_path: Path) -> None:
-    curves = measured(0, sizes=SMALL)
-    assert {name: [links for links, _ in points] for name, points in curves.items()} == {
-        name: list(SMALL) for name in ("from scratch", "Algorithm 1 of the paper", "corefine")
-    }
-    draw(curves, tmp_path / "new" / "closure.svg")
-    drawn = ElementTree.parse(tmp_path / "new" / "closure.svg").getroot()
-    words = {"".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")}
-    assert {*curves, "links", "microseconds for one more link"} <= words
+        closure_timing.algorithm1_us(closure_timing.made_of(120, 0), replays=1)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,12 +84,3 @@ def test_a_span_moves_at_most_log_n_times(monkeypatch: pytest.MonkeyPatch, seed:
         groups.append(a + b)
     assert len(links.entities()) == 1
     assert max(moves.values()) <= log2(size)
-
-
-@pytest.mark.bench
-def test_bars() -> None:
-    times = bench.measure()
-    assert times.links == 1_600
-    assert times.vs_algorithm1 >= 50
-    assert times.vs_scratch >= 2_000
-    assert times.flat[100_000] < 5 * times.flat[100], "what grows is the way to memory, not the work"

@@ -12,78 +12,20 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
-from corefine.links import Assertion, Cannot, First, Links, Must
+from corefine.links import Assertion, Cannot, Links, Must
 from corefine.links.reference import Algorithm1, FromScratch, PairClosure
 from corefine.reproduction.random_annotation import Annotation, annotation
 
 LAST = 100
 """How many links are timed, at the end of an annotation."""
 
-SIZES = (100, 1_000, 10_000, 100_000)
-"""Links after which ours should cost the same."""
-
 CLOSURE_SIZES = (100, 200, 400, 800, 1_600)
 """Links at which the three are compared in a figure."""
 SCRATCH_TIMED = 2
 """Links that are timed from scratch for it; each takes a second or more at 1,600."""
-
-
-@dataclass(frozen=True, slots=True)
-class PaperLinks:
-    """The same without the links that the paper does not have."""
-
-    links: int
-    ours_us: float
-    algorithm1_us: float
-    vs_algorithm1: float
-
-
-@dataclass(frozen=True, slots=True)
-class LinkTimes:
-    """Microseconds for each of the last 100 links.
-
-    vs_algorithm1    Algorithm 1 over ours; the bar is 50
-    vs_scratch       from scratch over ours; the bar is 2,000
-    scratch_timed    how many of the last links were timed from scratch, evenly spread, as each takes so long
-    flat             ours at the end of annotations of so many links
-    """
-
-    links: int
-    mentions: int
-    seed: int
-    ours_us: float
-    algorithm1_us: float
-    scratch_us: float
-    vs_algorithm1: float
-    vs_scratch: float
-    scratch_timed: int
-    flat: dict[int, float]
-    paper_links: PaperLinks
-
-
-def measure(*, links: int = 1_600, seed: int = 0, scratch_timed: int = 5, sizes: Iterable[int] = SIZES) -> LinkTimes:
-    """Time all three on one annotation, make sure that they agree, and time ours on annotations of other sizes."""
-    made = made_of(links, seed)
-    ours = ours_us(made)
-    algorithm1 = algorithm1_us(made)
-    scratch = scratch_us(made, scratch_timed)
-    return LinkTimes(
-        links=len(made.links),
-        mentions=len(made.mentions),
-        seed=seed,
-        ours_us=ours,
-        algorithm1_us=algorithm1,
-        scratch_us=scratch,
-        vs_algorithm1=algorithm1 / ours,
-        vs_scratch=scratch / ours,
-        scratch_timed=scratch_timed,
-        flat={size: ours_us(made_of(size, seed)) for size in sizes},
-        paper_links=_paper_links(made),
-    )
 
 
 def closure_times(sizes: Iterable[int] = CLOSURE_SIZES) -> dict[str, list[tuple[int, float]]]:
@@ -141,13 +83,6 @@ def scratch_us(made: Annotation, timed: int) -> float:
     return spent / len(chosen)
 
 
-def _paper_links(made: Annotation) -> PaperLinks:
-    links = tuple(link for link in made.links if not (isinstance(link, First) and link.first == link.mention))
-    made = Annotation(made.mentions, links)
-    ours, algorithm1 = ours_us(made), algorithm1_us(made)
-    return PaperLinks(len(links), ours, algorithm1, algorithm1 / ours)
-
-
 Call = Callable[[], object]
 
 
@@ -197,22 +132,3 @@ def _compare(closure: PairClosure, made: Annotation, pairs: int = 2_000) -> None
         a, b = random.choice(made.mentions), random.choice(made.mentions)
         if links.relation(a, b) is not closure.relation(a, b):
             raise RuntimeError(f"{type(closure).__name__} and ours differ on {a} and {b}")
-
-
-def described(times: LinkTimes) -> str:
-    """The result for people."""
-    paper = times.paper_links
-    return "\n".join(
-        [
-            f"one of the last {LAST} of {times.links:,} links, in a document of {times.mentions:,} mentions:",
-            f"  ours          {times.ours_us:12,.1f} us",
-            f"  Algorithm 1   {times.algorithm1_us:12,.1f} us   {times.vs_algorithm1:10,.0f} times ours",
-            f"  from scratch  {times.scratch_us:12,.1f} us   {times.vs_scratch:10,.0f} times ours "
-            f"({times.scratch_timed} of them timed)",
-            f"without first appearances of the mention itself, which the paper does not link ({paper.links:,} links):",
-            f"  ours          {paper.ours_us:12,.1f} us",
-            f"  Algorithm 1   {paper.algorithm1_us:12,.1f} us   {paper.vs_algorithm1:10,.0f} times ours",
-            "ours as links grow:",
-            *(f"  {size:9,} links {us:7,.1f} us" for size, us in times.flat.items()),
-        ]
-    )

@@ -72,10 +72,8 @@ def test_retraining_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def two_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from corefine import corpora
-
     texts = (Document.from_sentences("a", [["Anna", "slept"]]), Document.from_sentences("b", [["She", "sang"]]))
-    monkeypatch.setattr(corpora, "load_corpus", lambda *_, **__: Corpus("litbank", (), (), texts))
+    monkeypatch.setattr(fastcoref, "load_corpus", lambda *_, **__: Corpus("litbank", (), (), texts))
 
 
 @pytest.mark.nightly

@@ -1,0 +1,45 @@
+"""Our side of the comparison with fastcoref, in a process of its own, as fastcoref_side.py is the other.
+
+    python fastcoref_our_side.py DOCUMENTS.json THREADS
+
+For each line on standard input it predicts all documents and writes a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from corefine.document import Document
+from corefine.models.network.config import ModelConfig
+from corefine.models.network.model import Model
+from corefine.models.resolver import Resolver
+from corefine.models.threads import use_threads
+from measuring import peak_megabytes
+
+
+def main(documents_file: str, threads: str) -> None:
+    """The default model with new weights, from tokens to entities, one document after another."""
+    use_threads(int(threads))
+    tokens = json.loads(Path(documents_file).read_text(encoding="utf-8"))
+    documents = [Document.from_sentences(str(number), [words]) for number, words in enumerate(tokens)]
+    resolver = Resolver(Model.create(ModelConfig()))
+    say({"ready": True})
+    for _ in sys.stdin:
+        began, cpu = time.perf_counter(), time.process_time()
+        results = resolver.predict(documents)
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+        times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+        say(times | {"documents": len(results), "megabytes": peak_megabytes()})
+
+
+def say(message: Mapping[str, object]) -> None:
+    sys.stdout.write(json.dumps(dict(message)) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
