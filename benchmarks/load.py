@@ -105,13 +105,15 @@ def _prepare(folder: Path, people: int, database: str | None, seed: int) -> tupl
     from sqlalchemy import Connection
 
     from corefine.project import Project
-    from corefine.project.store import documents, versions
+    from corefine.project.store import documents, predictions
     from corefine.project.store.settings import Settings
 
     golds: dict[int, Document] = {}
     with Project(folder, database=database) as project:
         project.change_settings(Settings(budget_questions=100_000, retrain_every=0))
-        version = project.writer.write(lambda connection: versions.add(connection, "bench", versions.TRAINED))
+        version = project.writer.write(
+            lambda connection: predictions.add_version(connection, "bench", predictions.TRAINED)
+        )
         for number in range(people):
             document, prediction = large_document(SPANS, CANDIDATES, seed + number)
             named = replace(document, name=f"load-{number}")

@@ -187,26 +187,28 @@ def long_document(tokens: int, seed: int) -> Document:
 def long_project(folder: Path, document: Document, answers: int, seed: int) -> tuple[int, str, str]:
     """A project with the document and so many right answers; its number, an annotator's token and an owner's."""
     from corefine.project import Project
-    from corefine.project.store import documents, versions
+    from corefine.project.store import documents, predictions
     from corefine.project.store.settings import Settings
     from corefine.project.work.workspace import question_id_of
-    from corefine.project.work.workspaces import Office
+    from corefine.project.work.workspaces import Workspaces
 
     prediction = large_document(len(document) // TOKENS_A_SPAN, CANDIDATES, seed)[1]
     gold = GoldAnnotator(document)
     with Project(folder) as project:
         project.change_settings(Settings(budget_questions=1_000_000, retrain_every=0))
-        version = project.writer.write(lambda connection: versions.add(connection, "bench", versions.STARTER))
+        version = project.writer.write(
+            lambda connection: predictions.add_version(connection, "bench", predictions.STARTER)
+        )
         key = project.writer.write(lambda connection: documents.add(connection, document.with_clusters(())))
         project.predictions.save(version, key, prediction)
         person, token = project.invite("annotator")
         _, owner = project.invite("boss", "owner")
-        with Office(project).at(person.id) as desk:
+        with Workspaces(project).of(person.id) as workspace:
             for number in range(answers):
-                question = desk.show(key).question
+                question = workspace.show(key).question
                 if question is None:
                     raise InputError(f"nothing is left to ask after {number} answers: take a larger document")
-                desk.answer(f"before-{number}", key, question_id_of(question), gold.answer(question))
+                workspace.answer(f"before-{number}", key, question_id_of(question), gold.answer(question))
     return key, token, owner
 
 

@@ -14,7 +14,7 @@ from corefine.annotation.selectors import SELECTORS
 from corefine.document import Span
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import versions
+from corefine.project.store import predictions
 from helpers.browser_driving import Driver, Open, Server
 
 TEXT = "Anna met Maria in the garden. She gave Maria a book. Maria read it to Anna.\n"
@@ -264,10 +264,14 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
 def add_version(server: Server, answers: int, f1: float) -> None:
     """What the worker does after training: predictions for every document, then the version is ready."""
     with Project(server.folder) as project:
-        state = versions.TRAINING
+        state = predictions.TRAINING
         number = project.writer.write(
-            lambda connection: versions.add(connection, "trained", versions.TRAINED, state=state, answers=answers)
+            lambda connection: predictions.add_version(
+                connection, "trained", predictions.TRAINED, state=state, answers=answers
+            )
         )
-        for entry in project.documents.entries():
+        for entry in project.documents.all():
             project.predictions.save(number, entry.id, rules.predict(project.documents.get(entry.id)))
-        project.writer.write(lambda connection: versions.finish(connection, number, versions.READY, f1=f1))
+        project.writer.write(
+            lambda connection: predictions.finish_version(connection, number, predictions.READY, f1=f1)
+        )

@@ -18,7 +18,7 @@ from corefine.document import Span
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.results import times
-from corefine.project.store import settings, versions
+from corefine.project.store import predictions, settings
 from helpers.browser_driving import Driver, Open, Server
 
 QUESTIONS = 12
@@ -29,8 +29,10 @@ def add_versions(server: Server) -> None:
     """Two more versions of the model, so that there are early and late rounds."""
     with Project(server.folder) as project:
         for candidates in (5, 20):
-            number = project.writer.write(lambda connection: versions.add(connection, "x", versions.TRAINED))
-            for entry in project.documents.entries():
+            number = project.writer.write(
+                lambda connection: predictions.add_version(connection, "x", predictions.TRAINED)
+            )
+            for entry in project.documents.all():
                 prediction = rules.predict(project.documents.get(entry.id), candidates=candidates)
                 project.predictions.save(number, entry.id, prediction)
 

@@ -16,7 +16,7 @@ from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.learning.worker import Worker
 from corefine.project.work.workspace import question_id_of
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 
 runner = CliRunner()
 
@@ -29,20 +29,20 @@ def folder(tmp_path: Path) -> Path:
         worker = Worker(project)
         worker._tried_starter = True
         worker.settle()
-        with Office(project).at(project.owner().id) as desk:
-            shown = desk.show()
+        with Workspaces(project).of(project.owner().id) as workspace:
+            shown = workspace.show()
             assert shown.question is not None
-            desk.answer("client-0001", 1, question_id_of(shown.question), Answer.yes())
+            workspace.answer("client-0001", 1, question_id_of(shown.question), Answer.yes())
     return tmp_path / "project"
 
 
 def test_without_paths_there_are_the_stories(folder: Path) -> None:
     with Project(folder) as project:
-        entries = project.documents.entries()
+        entries = project.documents.all()
         assert len(entries) == 12
         assert sum(entry.held_out for entry in entries) == HELD_OUT_STORIES
         assert import_documents(project, [], []) == []
-        assert len(project.documents.entries()) == 12  # and not again
+        assert len(project.documents.all()) == 12  # and not again
 
 
 def test_unreadable_files_are_listed_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +51,7 @@ def test_unreadable_files_are_listed_and_skipped(tmp_path: Path, capsys: pytest.
     bad.write_text("{nonsense\n")
     with Project(tmp_path / "project") as project:
         notices = import_documents(project, [good, bad, tmp_path / "none.txt"], [])
-        assert [entry.name for entry in project.documents.entries()] == ["good"]
+        assert [entry.name for entry in project.documents.all()] == ["good"]
     assert len(notices) == 2
     said = capsys.readouterr().err
     assert "bad.jsonl was skipped" in said

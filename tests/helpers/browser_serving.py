@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from corefine import formats
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import documents, versions
+from corefine.project.store import documents, predictions
 from corefine.project.store.settings import Settings
 from corefine.web.server import Address, bind, check_tokens, serve
 
@@ -25,7 +25,7 @@ def fill(project: Project, path: Path) -> None:
     """Import the documents, and what the rules say about them."""
 
     def job(connection: Connection) -> tuple[int, list[int]]:
-        number = versions.add(connection, "rules", versions.RULES)
+        number = predictions.add_version(connection, "rules", predictions.RULES)
         return number, [documents.add(connection, document) for document in formats.read(path)]
 
     number, ids = project.writer.write(job)
@@ -36,7 +36,7 @@ def fill(project: Project, path: Path) -> None:
 def main(folder: str, documents_path: str, settings_path: str, port: str = "0") -> None:
     with Project(Path(folder)) as project:
         project.lock()
-        if not project.documents.entries():
+        if not project.documents.all():
             fill(project, Path(documents_path))
         fields = {**project.settings.to_dict(), **json.loads(Path(settings_path).read_text("utf-8"))}
         project.change_settings(Settings(**fields))

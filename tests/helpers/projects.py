@@ -22,7 +22,7 @@ from corefine.corpora import stories
 from corefine.document import Document
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import documents, versions
+from corefine.project.store import documents, predictions
 from corefine.project.store.settings import Settings
 from corefine.web.api.context import Context
 from corefine.web.app import create_app
@@ -88,7 +88,7 @@ def sqlite_project(tmp_path: Path) -> Iterator[Project]:
 
 def fill(project: Project, given: Sequence[Document]) -> list[int]:
     """Put documents into a project, with what the rules say about them as the next version of the model."""
-    number = project.writer.write(lambda connection: versions.add(connection, "rules", versions.RULES))
+    number = project.writer.write(lambda connection: predictions.add_version(connection, "rules", predictions.RULES))
     ids = [project.writer.write(lambda c, d=document: documents.add(c, d)) for document in given]
     for document in ids:
         project.predictions.save(number, document, rules.predict(project.documents.get(document)))
@@ -182,4 +182,4 @@ def change(project: Project, **fields: Any) -> None:
 
 
 def golds(project: Project) -> dict[int, Document]:
-    return {entry.id: project.documents.get(entry.id) for entry in project.documents.entries()}
+    return {entry.id: project.documents.get(entry.id) for entry in project.documents.all()}

@@ -20,7 +20,7 @@ import pytest
 from corefine.corpora import stories
 from corefine.project import Project
 from corefine.project.store import log, people
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import fill, fresh_postgres, new_id
 
 PEOPLE = 4
@@ -160,7 +160,7 @@ def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:
         assert max(kept.values()) == 1
         # What is in the log beyond the acknowledged was sent, and is what a person was about to retry.
         assert len(set(kept) & sent - set(acknowledged)) <= len(crowd)
-        one, other = Office(project), Office(project)
+        one, other = Workspaces(project), Workspaces(project)
         for person_id, document_id in {(row.person_id, row.document_id) for row in rows}:
             with one.at(person_id) as a, other.at(person_id) as b:
                 first, second = a.own(document_id), b.own(document_id)

@@ -22,11 +22,12 @@ from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project import Project
 from corefine.project.results import times
-from corefine.project.store import documents, log, schema, settings, versions
+from corefine.project.store import documents, log, predictions, schema, settings
 from corefine.project.store.database import Database
 from corefine.project.store.settings import Settings
-from corefine.project.work.workspace import Desk, question_id_of
-from corefine.project.work.workspaces import Office
+from corefine.project.work.assignments import overlap
+from corefine.project.work.workspace import Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import fill, golds, new_id
 
 
@@ -49,7 +50,7 @@ def test_opening_again_changes_nothing(project: Project, database_url: str | Non
     owner = project.owner()
     with Project(project.folder, database=database_url) as again:
         assert again.owner() == owner
-        assert again.documents.entries() == project.documents.entries()
+        assert again.documents.all() == project.documents.all()
 
 
 def test_what_is_committed_is_forced_to_disk(sqlite_project: Project) -> None:
@@ -136,38 +137,38 @@ def test_one_failing_write_takes_no_other_with_it(project: Project) -> None:
 
 
 def test_if_the_log_cannot_be_written_memory_forgets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    office = Office(project)
+    workspaces = Workspaces(project)
     person = project.owner().id
-    with office.at(person) as desk:
-        answer(desk)
-        shown = desk.show().question
+    with workspaces.of(person) as workspace:
+        answer(workspace)
+        shown = workspace.show().question
         monkeypatch.setattr(log, "append", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            answer(desk)
+            answer(workspace)
     monkeypatch.undo()
-    with office.at(person) as desk:
-        assert desk.show().question == shown
-        answer(desk)
-        assert len(desk.own(1).session.answers) == 2
+    with workspaces.of(person) as workspace:
+        assert workspace.show().question == shown
+        answer(workspace)
+        assert len(workspace.own(1).session.answers) == 2
 
 
-def answer(desk: Desk) -> None:
-    shown = desk.show()
+def answer(workspace: Workspace) -> None:
+    shown = workspace.show()
     assert shown.question is not None
     assert shown.document_id is not None
-    desk.answer(new_id(), shown.document_id, question_id_of(shown.question), Answer.unsure())
+    workspace.answer(new_id(), shown.document_id, question_id_of(shown.question), Answer.unsure())
 
 
 def test_more_sessions_than_fit_in_memory(project: Project) -> None:
-    office = Office(project, most_seats=1)
+    workspaces = Workspaces(project, most_open=1)
     person = project.owner().id
-    with office.at(person) as desk:
+    with workspaces.of(person) as workspace:
         for document in (1, 2, 3, 1, 2, 3):
-            shown = desk.show(document)
+            shown = workspace.show(document)
             assert shown.question is not None
-            desk.answer(new_id(), document, question_id_of(shown.question), Answer.unsure())
-    fresh = Office(project)
-    with office.at(person) as one, fresh.at(person) as other:
+            workspace.answer(new_id(), document, question_id_of(shown.question), Answer.unsure())
+    fresh = Workspaces(project)
+    with workspaces.of(person) as one, fresh.of(person) as other:
         for document in (1, 2, 3):
             assert one.own(document).session.log == other.own(document).session.log
             assert len(one.own(document).session.answers) == 2
@@ -186,7 +187,7 @@ def test_files_good_and_bad(sqlite_project: Project, tmp_path: Path) -> None:
     (folder / ".hidden.txt").write_text("Never.")
     paths = [folder, tmp_path / "missing.txt"]
     found = sqlite_project.writer.write(lambda c: documents.import_paths(c, paths))
-    names = {entry.name for entry in sqlite_project.documents.entries()}
+    names = {entry.name for entry in sqlite_project.documents.all()}
     assert {"good", "fine"} <= names
     skipped = {Path(file).name for file, _ in found.skipped}
     assert {"broken.jsonl", "notes.docx", "missing.txt"} <= skipped
@@ -197,7 +198,7 @@ def test_files_good_and_bad(sqlite_project: Project, tmp_path: Path) -> None:
     changed = sqlite_project.writer.write(lambda c: documents.import_paths(c, [folder]))
     assert [Path(file).name for file in changed.changed] == ["good.txt"]
     assert any("changed since" in notice for notice in changed.notices)
-    kept = next(entry for entry in sqlite_project.documents.entries() if entry.name == "good")
+    kept = next(entry for entry in sqlite_project.documents.all() if entry.name == "good")
     assert sqlite_project.documents.get(kept.id).tokens[0] == "Anna"
 
 
@@ -207,7 +208,7 @@ def test_the_same_name_twice(sqlite_project: Project) -> None:
 
 
 def test_what_is_stored_is_what_was_read(sqlite_project: Project) -> None:
-    for entry, story in zip(sqlite_project.documents.entries(), stories.load(), strict=False):
+    for entry, story in zip(sqlite_project.documents.all(), stories.load(), strict=False):
         assert sqlite_project.documents.get(entry.id) == story
 
 
@@ -229,19 +230,19 @@ def test_predictions_survive_storing(sqlite_project: Project) -> None:
 
 
 def test_a_damaged_prediction_is_told_and_not_swapped_in(sqlite_project: Project) -> None:
-    office = Office(sqlite_project)
+    workspaces = Workspaces(sqlite_project)
     person = sqlite_project.owner().id
-    with office.at(person) as desk:
-        answer(desk)
-        number = sqlite_project.writer.write(lambda c: versions.add(c, "bad", versions.TRAINED))
+    with workspaces.of(person) as workspace:
+        answer(workspace)
+        number = sqlite_project.writer.write(lambda c: predictions.add_version(c, "bad", predictions.TRAINED))
         path = sqlite_project.predictions.path(number, 1)
         path.parent.mkdir()
         path.write_bytes(b"PK\3\4 nonsense")
         with pytest.raises(ModelError, match="cannot be read"):
             sqlite_project.predictions.load(number, 1)
-        office._looked_at = -10.0
-        answer(desk)
-        assert desk.own(1).version == 1
+        workspaces._looked_at = -10.0
+        answer(workspace)
+        assert workspace.own(1).version == 1
 
 
 def test_settings_are_kept(project: Project) -> None:
@@ -254,23 +255,22 @@ def test_settings_are_kept(project: Project) -> None:
 
 
 def test_overlap_is_spread_evenly() -> None:
-    from corefine.project.work.assignments import is_overlap
-
-    quarter = [is_overlap(position, Settings(overlap=0.25)) for position in range(100)]
-    assert sum(quarter) == 25
-    assert all(sum(quarter[start : start + 4]) == 1 for start in range(0, 100, 4))
-    assert not any(is_overlap(position, Settings()) for position in range(100))
-    assert all(is_overlap(position, Settings(overlap=1.0)) for position in range(100))
+    documents = list(range(100))
+    quarter = overlap(documents, 0.25)
+    assert len(quarter) == 25
+    assert all(len(quarter.intersection(range(start, start + 4))) == 1 for start in range(0, 100, 4))
+    assert not overlap(documents, 0.0)
+    assert overlap(documents, 1.0) == set(documents)
 
 
 def test_times_become_the_cost_model(project: Project) -> None:
-    office = Office(project)
+    workspaces = Workspaces(project)
     person = project.owner().id
-    with office.at(person) as desk:
+    with workspaces.of(person) as workspace:
         for _ in range(25):
-            shown = desk.show()
+            shown = workspace.show()
             while shown.state == "document-done":
-                shown = desk.show()
+                shown = workspace.show()
             assert shown.question is not None
             assert shown.document_id is not None
             gold = golds(project)[shown.document_id]
@@ -279,7 +279,7 @@ def test_times_become_the_cost_model(project: Project) -> None:
             )
             reply = Answer.yes() if same else Answer.unsure()
             timing = log.Timing(reading=1.0, initial=10.0)
-            desk.answer(new_id(), shown.document_id, question_id_of(shown.question), reply, timing=timing)
+            workspace.answer(new_id(), shown.document_id, question_id_of(shown.question), reply, timing=timing)
     with project.database.read() as connection:
         rows = {row.name: row for row in times.measure(connection)}
     assert (rows[times.INITIAL].answers, rows[times.INITIAL].mean) == (25, 10.0)

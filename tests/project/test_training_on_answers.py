@@ -14,10 +14,10 @@ from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.worker import Worker
 from corefine.project.results.export import export
-from corefine.project.store import documents, versions
+from corefine.project.store import documents, predictions
 from corefine.project.store.settings import Settings
 from corefine.project.work.workspace import question_id_of
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import new_id
 
 pytest.importorskip("torch", reason="the extra 'model' is not installed")
@@ -57,42 +57,42 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         project.change_settings(Settings(retrain_every=4))
         worker = Worker(project)
         worker.step()  # rules first: somebody may be waiting
-        office, person = Office(project), project.owner().id
-        with office.at(person) as desk:
-            shown = desk.show()
+        workspaces, person = Workspaces(project), project.owner().id
+        with workspaces.of(person) as workspace:
+            shown = workspace.show()
             assert shown.question is not None
-            assert shown.seat is not None
-            assert shown.seat.version == 1
+            assert shown.opened is not None
+            assert shown.opened.version == 1
         worker.settle()
         with project.database.read() as connection:
-            found = versions.all_of(connection)
+            found = predictions.all_versions(connection)
         assert [(version.kind, version.state) for version in found] == [("rules", "ready"), ("starter", "ready")]
         assert found[1].f1 is not None
         for _ in range(4):
-            _answer(office, person)
+            _answer(workspaces, person)
         worker.settle()
         with project.database.read() as connection:
-            trained = versions.all_of(connection)[-1]
+            trained = predictions.all_versions(connection)[-1]
         assert (trained.kind, trained.state, trained.answers) == ("trained", "ready", 4)
         assert trained.f1 is not None
         assert not training.is_due(project)
         assert (project.models / "v3").is_dir()
-        office._looked_at = -10.0
-        with office.at(person) as desk:
-            desk.look_ahead(1)
-        _answer(office, person)
-        with office.at(person) as desk:
-            seat = desk.own(1)
-            assert seat.version == 3
-            assert len(seat.session.answers) == 5
+        workspaces._looked_at = -10.0
+        with workspaces.of(person) as workspace:
+            workspace.look_ahead(1)
+        _answer(workspaces, person)
+        with workspaces.of(person) as workspace:
+            opened = workspace.own(1)
+            assert opened.version == 3
+            assert len(opened.session.answers) == 5
         export(project, tmp_path / "model", "model")
         again = models_load.load(tmp_path / "model", device="cpu")
         assert again.predict(every[0]).prediction.spans == project.predictions.load(3, 1).spans
 
 
-def _answer(office: Office, person: int) -> None:
-    with office.at(person) as desk:
-        shown = desk.show(1)
+def _answer(workspaces: Workspaces, person: int) -> None:
+    with workspaces.of(person) as workspace:
+        shown = workspace.show(1)
         assert shown.question is not None
         answer = Answer.yes() if shown.question.antecedent is not None else Answer.unsure()
-        desk.answer(new_id(), 1, question_id_of(shown.question), answer)
+        workspace.answer(new_id(), 1, question_id_of(shown.question), answer)

@@ -15,7 +15,7 @@ from corefine.corpora import stories
 from corefine.document import Document, Span
 from corefine.project import Project
 from corefine.project.store import log
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import change, fill
 
 pytest.importorskip("textual", reason="textual is not installed (corefine[web])")
@@ -33,12 +33,12 @@ def drive(
     script: Callable[[Any, Terminal], Awaitable[None]],
     documents: Sequence[Document] = (),
     **settings: Any,
-) -> Office:
+) -> Workspaces:
     with Project(tmp_path / "project") as project:
         fill(project, documents or stories.load()[:2])
         change(project, **settings)
-        office = Office(project)
-        terminal = Terminal(office, project.owner().id)
+        workspaces = Workspaces(project)
+        terminal = Terminal(workspaces, project.owner().id)
 
         async def run() -> None:
             async with terminal.run_test(size=(100, 40)) as pilot:
@@ -47,12 +47,12 @@ def drive(
 
         with ThreadPoolExecutor(1) as own_loop:  # the browser tests may have left a loop running in this thread
             own_loop.submit(lambda: asyncio.run(run())).result()
-        return office
+        return workspaces
 
 
 def answers(terminal: Terminal) -> list[Any]:
-    with terminal.office.at(terminal.person_id) as desk:
-        return [entry.answer for entry in desk.own(1).session.answers]
+    with terminal.workspaces.of(terminal.person_id) as workspace:
+        return [entry.answer for entry in workspace.own(1).session.answers]
 
 
 def test_yes_no_unsure_undo_redo(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_yes_no_unsure_undo_redo(tmp_path: Path) -> None:
 def test_the_entity_is_found_by_typing(tmp_path: Path) -> None:
     async def script(pilot: Any, terminal: Terminal) -> None:
         await pilot.press("n")
-        document = terminal.office.project.documents.get(1)
+        document = terminal.workspaces.project.documents.get(1)
         every = list(terminal._listed)
         target = every[-1]
         await pilot.press("slash")
@@ -113,10 +113,10 @@ def test_a_contradiction_is_shown_and_resolved(tmp_path: Path) -> None:
     async def script(pilot: Any, terminal: Terminal) -> None:
         question = terminal.shown.question
         assert question is not None
-        with terminal.office.at(terminal.person_id) as desk:
-            seat = desk.own(1)
-            seat.session.edit([], mentions=[question.mention])
-            desk._commit("edit-00001", seat)
+        with terminal.workspaces.of(terminal.person_id) as workspace:
+            opened = workspace.own(1)
+            opened.session.edit([], mentions=[question.mention])
+            workspace._commit("edit-00001", opened)
         await pilot.press("escape")
         assert terminal.shown.question is not None
         assert terminal.shown.question.mention == question.mention
@@ -157,7 +157,7 @@ def test_answers_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         await pilot.press("n")
         now[0] += 3600.0  # an hour away counts as a minute
         await pilot.press("f")
-        with terminal.office.project.database.read() as connection:
+        with terminal.workspaces.project.database.read() as connection:
             timing = log.events_of(connection)[0].timing
         assert (timing.initial, timing.follow_up) == (4.0, 60.0)
 
@@ -194,13 +194,13 @@ def test_the_mention_is_in_view(tmp_path: Path) -> None:
 
 
 def clusters(terminal: Terminal) -> tuple[tuple[Span, ...], ...]:
-    with terminal.office.at(terminal.person_id) as desk:
-        return desk.view(1).relabelled().clusters
+    with terminal.workspaces.of(terminal.person_id) as workspace:
+        return workspace.view(1).relabelled().clusters
 
 
 def entries(terminal: Terminal) -> int:
-    with terminal.office.at(terminal.person_id) as desk:
-        return len(desk.own(1).session.entries)
+    with terminal.workspaces.of(terminal.person_id) as workspace:
+        return len(workspace.own(1).session.entries)
 
 
 async def go_to(pilot: Any, screen: ReviewScreen, span: Span) -> None:

@@ -9,8 +9,8 @@ import pytest
 from corefine.corpora import stories
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import log, versions
-from corefine.project.work.workspaces import Office
+from corefine.project.store import log, predictions
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import Browser, another, change, gold_answer, golds, new_id
 
 
@@ -83,11 +83,11 @@ def test_a_client_id_stands_for_one_request(browser: Browser) -> None:
 
 def test_undo_and_redo_go_through_documents_restarts_and_retraining(browser: Browser, project: Project) -> None:
     change(project, budget_questions=3, budget_per_1000_tokens=None)
-    browser.context.office = Office(project)
+    browser.context.workspaces = Workspaces(project)
     browser.annotate(golds(project), most=5)
     assert browser.get("next")["document"] == 2
     fill_again(project)
-    browser.context.office = Office(project)
+    browser.context.workspaces = Workspaces(project)
     seen = [browser.post("undo", {"client_id": new_id()})["document"] for _ in range(5)]
     assert seen == [2, 2, 1, 1, 1]
     nothing = browser.post("undo", {"client_id": new_id()}, status=409)
@@ -100,8 +100,8 @@ def test_undo_and_redo_go_through_documents_restarts_and_retraining(browser: Bro
 
 def fill_again(project: Project) -> None:
     """A new version of the model, less sure of itself."""
-    number = project.writer.write(lambda connection: versions.add(connection, "again", versions.TRAINED))
-    for entry in project.documents.entries():
+    number = project.writer.write(lambda connection: predictions.add_version(connection, "again", predictions.TRAINED))
+    for entry in project.documents.all():
         project.predictions.save(number, entry.id, rules.predict(project.documents.get(entry.id), candidates=10))
 
 
@@ -110,7 +110,7 @@ def test_a_new_model_swaps_in_between_questions_and_answers_stay(browser: Browse
     browser.answer(state["question"], {"same": True})
     shown = browser.get("next")
     fill_again(project)
-    browser.context.office._looked_at = -10.0
+    browser.context.workspaces._looked_at = -10.0
     again = browser.get("next")
     assert again["question"] == shown["question"]  # not while one is open
     assert (again["model"]["version"], again["model"]["latest"]) == (1, 2)
@@ -126,17 +126,17 @@ def test_a_new_model_is_taken_up_while_a_person_thinks(browser: Browser, project
     browser.answer(state["question"], {"same": True})
     shown = browser.get("next")["question"]
     fill_again(project)
-    office = browser.context.office
-    office._looked_at = -10.0
+    workspaces = browser.context.workspaces
+    workspaces._looked_at = -10.0
     browser.get(f"documents/{state['document']}/entities")  # as the page does after each question
-    [seat] = office._seats.values()
-    assert (seat.version, seat.ahead) == (1, 2)
+    [opened] = workspaces._open.values()
+    assert (opened.version, opened.ahead) == (1, 2)
     again = browser.get("next")
     assert again["question"]["id"] == shown["id"]
     assert again["model"]["version"] == 1  # which asks it
     after = browser.answer(again["question"], {"reply": "unsure"})["next"]
     assert after["model"]["version"] == 2
-    browser.context.office = Office(project)
+    browser.context.workspaces = Workspaces(project)
     assert browser.get("next")["question"] == after["question"]  # as if it had been taken up at the answer
 
 
@@ -144,7 +144,7 @@ def test_the_open_question_is_the_same_after_a_restart(browser: Browser, project
     browser.annotate(golds(project), most=4)
     before = browser.get("next")["question"]
     fill_again(project)
-    browser.context.office = Office(project)
+    browser.context.workspaces = Workspaces(project)
     assert browser.get("next")["question"] == before
 
 

@@ -16,8 +16,8 @@ from corefine.document import Span
 from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.worker import Worker
-from corefine.project.store import schema, versions
-from corefine.project.work.workspaces import Office
+from corefine.project.store import predictions, schema
+from corefine.project.work.workspaces import Workspaces
 from helpers.projects import Browser, another, change, gold_answer, golds, new_id
 
 
@@ -25,7 +25,7 @@ from helpers.projects import Browser, another, change, gold_answer, golds, new_i
 def pair(browser: Browser, project: Project) -> tuple[Browser, Browser]:
     """The owner and Ada, who share every document."""
     change(project, overlap=1.0, budget_questions=6)
-    browser.context.office = Office(project)
+    browser.context.workspaces = Workspaces(project)
     ada = another(browser)
     ada.join(browser.post("people", {"name": "Ada"})["link"])
     return browser, ada
@@ -93,12 +93,14 @@ def test_nobody_answers_what_another_is_answering(browser: Browser, project: Pro
     late.join(browser.post("people", {"name": "Cy"})["link"])
     assert late.get("next")["state"] == "all-done"
     with project.database.write() as connection:
-        connection.execute(update(schema.seats).where(schema.seats.c.document_id == 2).values(lease_until=0.0))
+        connection.execute(
+            update(schema.assignments).where(schema.assignments.c.document_id == 2).values(lease_until=0.0)
+        )
     assert late.get("next")["document"] == 2
     assert people[1].get("next")["state"] == "all-done"
     with project.database.write() as connection:  # a clock that was set back: leases from the future do not hold
-        connection.execute(update(schema.seats).values(lease_until=9e12, done=False))
-    browser.context.office = Office(project)
+        connection.execute(update(schema.assignments).values(lease_until=9e12, done=False))
+    browser.context.workspaces = Workspaces(project)
     assert late.get("next?document=3")["state"] == "question"
 
 
@@ -136,7 +138,7 @@ def test_training_that_fails_is_told_and_harms_nothing(
     assert browser.get("next")["question"] == before["question"]
     assert browser.get("status")["version"] == before["model"]["version"]
     with project.database.read() as connection:
-        assert [version.state for version in versions.all_of(connection)] == ["ready", "failed"]
+        assert [version.state for version in predictions.all_versions(connection)] == ["ready", "failed"]
 
 
 def test_training_begins_by_itself_and_not_twice_for_the_same_answers(
@@ -164,7 +166,9 @@ def test_training_that_was_killed_is_begun_again_but_not_for_ever(browser: Brows
     for time in range(2):
         assert training.is_due(project) == (time == 1)
         project.writer.write(
-            lambda connection: versions.add(connection, "x", versions.TRAINED, state=versions.TRAINING, answers=2)
+            lambda connection: predictions.add_version(
+                connection, "x", predictions.TRAINED, state=predictions.TRAINING, answers=2
+            )
         )
         Worker(project)  # finds it unfinished
     assert not training.is_due(project)
@@ -234,7 +238,7 @@ def test_a_worker_reads_what_is_uploaded(browser: Browser, project: Project) -> 
     number = response.json()["added"][0]
     assert browser.get(f"next?document={number}")["state"] == "preparing"
     worker.settle()
-    browser.context.office._looked_at = -10.0
+    browser.context.workspaces._looked_at = -10.0
     assert browser.get(f"next?document={number}")["state"] == "question"
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.results import times
-from corefine.project.store import schema, versions
+from corefine.project.store import predictions, schema
 from corefine.project.study.sampling import FEW, MANY, sample
 from helpers.projects import Browser, another, golds, new_id
 
@@ -19,8 +19,8 @@ from helpers.projects import Browser, another, golds, new_id
 def with_versions(project: Project) -> Project:
     """Three versions of the model."""
     for candidates in (5, 20):
-        number = project.writer.write(lambda connection: versions.add(connection, "x", versions.TRAINED))
-        for entry in project.documents.entries():
+        number = project.writer.write(lambda connection: predictions.add_version(connection, "x", predictions.TRAINED))
+        for entry in project.documents.all():
             prediction = rules.predict(project.documents.get(entry.id), candidates=candidates)
             project.predictions.save(number, entry.id, prediction)
     return project
@@ -105,4 +105,4 @@ def test_looking_at_a_document_takes_nothing(browser: Browser, project: Project)
     browser.get("next")
     assert ada.get("documents/1/entities")["entities"]
     assert ada.get("next")["document"] == 2
-    assert len(project.documents.entries()) == 3
+    assert len(project.documents.all()) == 3

@@ -95,7 +95,7 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path]) 
             found = documents.Imported(changed=documents.changed_files(connection))
         notices += found.notices
         _tell(found)
-    if not project.documents.entries() and not paths:
+    if not project.documents.all() and not paths:
         _import_stories(project)
     return notices
 

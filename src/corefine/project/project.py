@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
 from corefine.files import write_atomically
-from corefine.project.store import people, settings, versions
+from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
 from corefine.project.store.people import Person
@@ -44,7 +44,7 @@ class Project:
         self._write_facts()
         self.writer = Writer(self.database)
         self.documents = Documents(self.database)
-        self.predictions = versions.Predictions(self.folder / "predictions")
+        self.predictions = predictions.Predictions(self.folder / "predictions")
         self._lock_file: IO[str] | None = None
         self._lock_connection: Connection | None = None
 

@@ -21,8 +21,8 @@ from corefine.document import Document, Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError
 from corefine.project import Project
 from corefine.project.learning.supervisor import Supervisor
-from corefine.project.work.workspace import Desk, Shown, question_id_of
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspace import Shown, Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
 from corefine.terminal import text
 from corefine.terminal.guidelines import GuidelinesScreen
 from corefine.terminal.history import HistoryScreen
@@ -48,13 +48,13 @@ def run(project: Project) -> None:
     """Annotate as the project's owner, with the background process at work."""
     supervisor = Supervisor(project)
     try:
-        Terminal(Office(project), project.owner().id).run()
+        Terminal(Workspaces(project), project.owner().id).run()
     finally:
         supervisor.stop()
 
 
 class Terminal(App[None]):
-    """One person at their desk."""
+    """One person at their workspace."""
 
     CSS = """
     #question { height: auto; padding: 0 2; background: $panel; }
@@ -86,9 +86,9 @@ class Terminal(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    def __init__(self, office: Office, person_id: int) -> None:
+    def __init__(self, workspaces: Workspaces, person_id: int) -> None:
         super().__init__()
-        self.office, self.person_id = office, person_id
+        self.workspaces, self.person_id = workspaces, person_id
         self.mode = ASKING
         self.shown = Shown("empty")
         self.marked = Span(0, 0)
@@ -109,7 +109,7 @@ class Terminal(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.title = f"corefine · {self.office.project.name}"
+        self.title = f"corefine · {self.workspaces.project.name}"
         self._refresh()
         self.set_interval(WAIT_SECONDS, self._poll)
 
@@ -120,22 +120,22 @@ class Terminal(App[None]):
             self._refresh()
 
     def _refresh(self, message: str = "", document_id: int | None = None) -> None:
-        with self.office.at(self.person_id) as desk:
-            self.shown = desk.show(document_id)
+        with self.workspaces.of(self.person_id) as workspace:
+            self.shown = workspace.show(document_id)
             if self.shown.state == "document-done":
                 message = message or "This document is done."
-                self.shown = desk.show()
+                self.shown = workspace.show()
             self._document_id = self.shown.document_id or self._document_id
             self._no = False
             self._set_mode(ASKING)
             self._tell(message)
-            self._draw(desk)
+            self._draw(workspace)
             question = self.shown.question
             self._stopwatch = Watch(follow_up=question is not None and question.protocol is Protocol.FOLLOW_UP)
 
-    def _draw(self, desk: Desk) -> None:
-        seat, question = self.shown.seat, self.shown.question
-        if seat is None or question is None:
+    def _draw(self, workspace: Workspace) -> None:
+        opened, question = self.shown.opened, self.shown.question
+        if opened is None or question is None:
             said = {
                 "preparing": "The model is reading the next document …",
                 "empty": "The project has no documents.",
@@ -143,10 +143,10 @@ class Terminal(App[None]):
             self.query_one("#question", Static).update(said)
             self.query_one(text.Reader).clear()
             return
-        document = seat.session.document
-        answers, budget = len(seat.session.answers), seat.session.budget.questions
+        document = opened.session.document
+        answers, budget = len(opened.session.answers), opened.session.budget.questions
         self.sub_title = (
-            f"{document.key} · {answers} of {budget or '∞'} questions · {len(desk.finished)} documents done"
+            f"{document.key} · {answers} of {budget or '∞'} questions · {len(workspace.finished)} documents done"
         )
         self.query_one(text.Reader).show(self._text(document, question))
         self.query_one("#question", Static).update(self._asked(document, question))
@@ -164,13 +164,13 @@ class Terminal(App[None]):
             return f"Mark the first appearance of {mention}:   {keys}"
         return f"Is {mention} the same entity as {wording.quoted(document, question.antecedent)}?   y / n"
 
-    def _text(self, document: Document, question: Question) -> text.Shown:
+    def _text(self, document: Document, question: Question) -> text.MarkedText:
         marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
         if question.antecedent is not None:
             marks.append(text.Mark(question.antecedent, text.BLUE, "⟨⟩"))
         if self.mode == MARKING:
             marks.insert(0, text.Mark(self.marked, text.GREEN, "‹›"))
-        return text.shown(document, marks, context=CONTEXT)
+        return text.marked_text(document, marks, context=CONTEXT)
 
     def _tell(self, message: str) -> None:
         self.query_one("#message", Static).update(Text(message))
@@ -188,14 +188,14 @@ class Terminal(App[None]):
 
     def _list(self, typed: str) -> None:
         """Known entities by their first mention, the nearest before the mention first."""
-        seat, question = self.shown.seat, self.shown.question
+        opened, question = self.shown.opened, self.shown.question
         listed = self.query_one("#entities", OptionList)
         listed.clear_options()
         self._listed = []
-        if seat is None or question is None:
+        if opened is None or question is None:
             return
-        document = seat.session.document
-        firsts = [cluster[0] for cluster in seat.session.relabelled().clusters if cluster[0] < question.mention]
+        document = opened.session.document
+        firsts = [cluster[0] for cluster in opened.session.relabelled().clusters if cluster[0] < question.mention]
         for first in reversed(firsts):
             if first != question.antecedent and typed.lower() in document.words(first).lower():
                 self._listed.append(first)
@@ -213,13 +213,15 @@ class Terminal(App[None]):
         question, document_id = self.shown.question, self.shown.document_id
         if question is None or document_id is None:
             return
-        with self.office.at(self.person_id) as desk:
+        with self.workspaces.of(self.person_id) as workspace:
             try:
                 name = question_id_of(question)
                 timing = self._stopwatch.timing()
-                done = desk.answer(uuid.uuid4().hex, document_id, name, answer, timing=timing, withdrawing=withdrawing)
+                done = workspace.answer(
+                    uuid.uuid4().hex, document_id, name, answer, timing=timing, withdrawing=withdrawing
+                )
             except ContradictionError as error:
-                self._contradicts(desk, answer, error)
+                self._contradicts(workspace, answer, error)
                 return
             except NotOpenError:
                 message = "That question is no longer open."
@@ -229,23 +231,23 @@ class Terminal(App[None]):
             else:
                 pairs = 0 if done.outcome is None else done.outcome["pairs"]
                 settled = [] if done.outcome is None else done.outcome["settled"]
-                document = self.office.project.documents.get(document_id)
+                document = self.workspaces.project.documents.get(document_id)
                 texts = ", ".join(document.words(span_from_json(span)) for span in settled[:3])
                 message = f"Settles {pairs} pairs." + (f" No question needed any more: {texts}" if texts else "")
         self._refresh(message, document_id)
 
-    def _contradicts(self, desk: Desk, answer: Answer, error: ContradictionError) -> None:
+    def _contradicts(self, workspace: Workspace, answer: Answer, error: ContradictionError) -> None:
         numbers = tuple(number for number in error.answers if isinstance(number, int))
-        session = desk.own(self.shown.document_id or 0).session
+        session = workspace.own(self.shown.document_id or 0).session
         said = [f"{e.number}: {wording.said(e, session.document)}" for e in session.given if e.number in numbers]
         self._clash = (answer, numbers)
         self._set_mode(CLASHING)
         self._tell("This contradicts\n" + "\n".join(said) + "\nw: withdraw what stands above, escape: answer otherwise")
 
     def _step(self, what: str) -> None:
-        with self.office.at(self.person_id) as desk:
+        with self.workspaces.of(self.person_id) as workspace:
             try:
-                done = getattr(desk, what)(uuid.uuid4().hex)
+                done = getattr(workspace, what)(uuid.uuid4().hex)
             except AnswerError as error:
                 self._tell(str(error))
                 return
@@ -311,13 +313,13 @@ class Terminal(App[None]):
 
     def action_review(self) -> None:
         if self._document_id is not None and self.shown.state != "preparing":
-            self.push_screen(ReviewScreen(self.office, self.person_id, self._document_id), self._back)
+            self.push_screen(ReviewScreen(self.workspaces, self.person_id, self._document_id), self._back)
 
     def action_history(self) -> None:
-        self.push_screen(HistoryScreen(self.office, self.person_id), self._back)
+        self.push_screen(HistoryScreen(self.workspaces, self.person_id), self._back)
 
     def action_guidelines(self) -> None:
-        self.push_screen(GuidelinesScreen(self.office.project.guidelines))
+        self.push_screen(GuidelinesScreen(self.workspaces.project.guidelines))
 
     def _back(self, _: None) -> None:
         """From a screen in which the answers may have changed: another question may be open."""
@@ -333,22 +335,22 @@ class Terminal(App[None]):
 
     def _follow(self) -> None:
         self._set_mode(FOLLOWING)
-        with self.office.at(self.person_id) as desk:
-            self._draw(desk)
+        with self.workspaces.of(self.person_id) as workspace:
+            self._draw(workspace)
 
     def _mark(self, reply: Reply, start: Span) -> None:
         self.marking_for, self.marked = reply, start.hull
         self._set_mode(MARKING)
-        with self.office.at(self.person_id) as desk:
-            self._draw(desk)
+        with self.workspaces.of(self.person_id) as workspace:
+            self._draw(workspace)
 
     def _reply(self, reply: Reply, span: Span) -> None:
         same = False if self._no and reply is not Reply.BOUNDARIES else None
         self._answer(Answer(same=same, reply=reply, span=span))
 
     def on_key(self, event: Key) -> None:
-        seat = self.shown.seat
-        if self.mode != MARKING or seat is None:
+        opened = self.shown.opened
+        if self.mode != MARKING or opened is None:
             return
         moves = {"left": (-1, -1), "right": (1, 1), "shift+left": (0, -1), "shift+right": (0, 1)}
         if event.key == "enter":
@@ -356,10 +358,10 @@ class Terminal(App[None]):
         elif event.key in moves:
             start, end = moves[event.key]
             moved = Span(self.marked.start + start, self.marked.end + end)
-            if seat.session.document.holds(moved):
+            if opened.session.document.holds(moved):
                 self.marked = moved
-                with self.office.at(self.person_id) as desk:
-                    self._draw(desk)
+                with self.workspaces.of(self.person_id) as workspace:
+                    self._draw(workspace)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._list(event.value)

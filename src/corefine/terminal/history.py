@@ -15,9 +15,9 @@ from textual.widgets.option_list import Option
 from corefine.annotation import wording
 from corefine.document import Document, Span
 from corefine.errors import AnswerError
-from corefine.project.work import workspace as desks
-from corefine.project.work.workspaces import Office
-from corefine.terminal.text import BLUE, GREEN, YELLOW, Mark, Reader, shown
+from corefine.project.store import log
+from corefine.project.work.workspaces import Workspaces
+from corefine.terminal.text import BLUE, GREEN, YELLOW, Mark, Reader, marked_text
 
 MOST = 500
 CONTEXT = 2
@@ -45,9 +45,9 @@ class HistoryScreen(Screen[None]):
     HistoryScreen #told { height: auto; padding: 0 2; color: $warning; }
     """
 
-    def __init__(self, office: Office, person_id: int) -> None:
+    def __init__(self, workspaces: Workspaces, person_id: int) -> None:
         super().__init__()
-        self.office, self.person_id = office, person_id
+        self.workspaces, self.person_id = workspaces, person_id
         self.lines: list[_Line] = []
 
     def compose(self) -> ComposeResult:
@@ -64,10 +64,10 @@ class HistoryScreen(Screen[None]):
     def _fill(self) -> None:
         listed = self.query_one(OptionList)
         at = listed.highlighted or 0
-        with self.office.at(self.person_id) as desk:
-            with self.office.project.database.read() as connection:
-                rows = desks.history(connection, self.person_id, None, None, MOST)
-            sessions = {document_id: desk.past(document_id) for document_id in {row.document_id for row in rows}}
+        with self.workspaces.of(self.person_id) as workspace:
+            with self.workspaces.project.database.read() as connection:
+                rows = log.history(connection, self.person_id, None, None, MOST)
+            sessions = {document_id: workspace.past(document_id) for document_id in {row.document_id for row in rows}}
             self.lines = []
             for row in rows:
                 session = sessions[row.document_id]
@@ -87,16 +87,16 @@ class HistoryScreen(Screen[None]):
         signs = ("⟦⟧", "⟨⟩", "‹›")
         styles = (YELLOW, BLUE, GREEN)
         marks = [Mark(*each) for each in zip(line.spans, styles, signs, strict=False)]
-        self.query_one(Reader).show(shown(line.document, marks, context=CONTEXT))
+        self.query_one(Reader).show(marked_text(line.document, marks, context=CONTEXT))
 
     def action_withdraw(self) -> None:
         at = self.query_one(OptionList).highlighted
         if at is None:
             return
         line = self.lines[at]
-        with self.office.at(self.person_id) as desk:
+        with self.workspaces.of(self.person_id) as workspace:
             try:
-                desk.withdraw(uuid.uuid4().hex, line.document_id, line.number)
+                workspace.withdraw(uuid.uuid4().hex, line.document_id, line.number)
             except AnswerError as error:
                 self._tell(str(error))
                 return

@@ -17,9 +17,9 @@ from corefine.annotation import wording
 from corefine.document import Cluster, Document, Span
 from corefine.errors import AnswerError, ContradictionError
 from corefine.project.work import edits
-from corefine.project.work.workspace import Desk
-from corefine.project.work.workspaces import Office
-from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, sentence_of, shown
+from corefine.project.work.workspace import Workspace
+from corefine.project.work.workspaces import Workspaces
+from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, marked_text, sentence_of
 
 CONTEXT = 4
 
@@ -46,9 +46,9 @@ class ReviewScreen(Screen[None]):
     ReviewScreen #told { height: auto; padding: 0 2; color: $warning; }
     """
 
-    def __init__(self, office: Office, person_id: int, document_id: int) -> None:
+    def __init__(self, workspaces: Workspaces, person_id: int, document_id: int) -> None:
         super().__init__()
-        self.office, self.person_id, self.document_id = office, person_id, document_id
+        self.workspaces, self.person_id, self.document_id = workspaces, person_id, document_id
         self.clusters: tuple[Cluster, ...] = ()
         self.rows: list[Span | None] = []  # what stands in each line of the list; None is an entity's heading
         self.chosen: list[Span] = []
@@ -58,7 +58,7 @@ class ReviewScreen(Screen[None]):
 
     @property
     def document(self) -> Document:
-        return self.office.project.documents.get(self.document_id)
+        return self.workspaces.project.documents.get(self.document_id)
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -78,8 +78,8 @@ class ReviewScreen(Screen[None]):
 
     def _fill(self, onto: Span | None = None) -> None:
         """List the entities as model and answers make them now."""
-        with self.office.at(self.person_id) as desk:
-            self.clusters = desk.view(self.document_id).relabelled().clusters
+        with self.workspaces.of(self.person_id) as workspace:
+            self.clusters = workspace.view(self.document_id).relabelled().clusters
         known = {span for cluster in self.clusters for span in cluster}
         self.chosen = [span for span in self.chosen if span in known]
         self.rows, options = [], []
@@ -110,7 +110,7 @@ class ReviewScreen(Screen[None]):
         near = sentence_of(self.document, span)
         others = [each for each in here if each != span and abs(sentence_of(self.document, each) - near) <= CONTEXT]
         marks = [Mark(span, YELLOW, "⟦⟧"), *(Mark(each, BLUE, "⟨⟩") for each in others)]
-        self.query_one(Reader).show(shown(self.document, marks, context=CONTEXT))
+        self.query_one(Reader).show(marked_text(self.document, marks, context=CONTEXT))
 
     def _tell(self, message: str) -> None:
         self.query_one("#told", Static).update(Text(message))
@@ -172,22 +172,22 @@ class ReviewScreen(Screen[None]):
     def _edit(self, edit: edits.Edit, withdrawing: tuple[int, ...] = ()) -> None:
         onto = self.current
         self._clash = None
-        with self.office.at(self.person_id) as desk:
+        with self.workspaces.of(self.person_id) as workspace:
             try:
-                done = desk.edit(uuid.uuid4().hex, self.document_id, edit, withdrawing=withdrawing)
+                done = workspace.edit(uuid.uuid4().hex, self.document_id, edit, withdrawing=withdrawing)
             except ContradictionError as error:
-                self._contradicts(desk, edit, error)
+                self._contradicts(workspace, edit, error)
                 return
             except AnswerError as error:
                 self._tell(str(error))
                 return
-            entry = next(each for each in desk.own(self.document_id).session.given if each.number == done.number)
+            entry = next(each for each in workspace.own(self.document_id).session.given if each.number == done.number)
         self.chosen = []
         self._fill(onto)
         self._tell(f"{entry.number}: {wording.said(entry, self.document)}")
 
-    def _contradicts(self, desk: Desk, edit: edits.Edit, error: ContradictionError) -> None:
-        session = desk.own(self.document_id).session
+    def _contradicts(self, workspace: Workspace, edit: edits.Edit, error: ContradictionError) -> None:
+        session = workspace.own(self.document_id).session
         against = [entry for entry in session.given if entry.number in error.answers]
         if not against:
             self._tell("This contradicts itself.")
@@ -204,9 +204,9 @@ class ReviewScreen(Screen[None]):
         if self._wanted:
             return
         onto = self.current
-        with self.office.at(self.person_id) as desk:
+        with self.workspaces.of(self.person_id) as workspace:
             try:
-                done = desk.undo(uuid.uuid4().hex) if what == "undo" else desk.redo(uuid.uuid4().hex)
+                done = workspace.undo(uuid.uuid4().hex) if what == "undo" else workspace.redo(uuid.uuid4().hex)
             except AnswerError as error:
                 self._tell(str(error))
                 return

@@ -24,7 +24,7 @@ class Mark(NamedTuple):
     signs: str
 
 
-class Shown(NamedTuple):
+class MarkedText(NamedTuple):
     """Sentences, and the character at which the first mark begins."""
 
     text: Text
@@ -36,7 +36,7 @@ def sentence_of(document: Document, span: Span) -> int:
     return bisect_right(document.sentence_starts, span.start) - 1
 
 
-def shown(document: Document, marks: Sequence[Mark], *, context: int) -> Shown:
+def marked_text(document: Document, marks: Sequence[Mark], *, context: int) -> MarkedText:
     """The sentences around the marks, so many on each side. Where marks overlap, the first one's style wins."""
     near = {sentence_of(document, mark.span) for mark in marks}
     text, focus, folded = Text(), 0, 0
@@ -52,7 +52,7 @@ def shown(document: Document, marks: Sequence[Mark], *, context: int) -> Shown:
             _token(text, document, marks, token)
         text.append("\n")
     _fold(text, folded)
-    return Shown(text, focus)
+    return MarkedText(text, focus)
 
 
 def _fold(text: Text, sentences: int) -> None:
@@ -76,14 +76,14 @@ class Reader(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         yield Static()
 
-    def show(self, what: Shown) -> None:
+    def show(self, what: MarkedText) -> None:
         self.query_one(Static).update(what.text)
         self.call_after_refresh(self._reveal, what)
 
     def clear(self) -> None:
         self.query_one(Static).update("")
 
-    def _reveal(self, what: Shown) -> None:
+    def _reveal(self, what: MarkedText) -> None:
         width = max(self.scrollable_content_region.width, 20)
         line = len(what.text[: what.focus + 1].wrap(self.app.console, width))
         self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)

@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 
 from corefine import __version__
 from corefine.project.project import Project
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 from corefine.web.api import annotator, owner, problems, results, study
 from corefine.web.api.context import Context
 from corefine.web.api.types import Problem
@@ -48,7 +48,7 @@ def create_app(
         redoc_url=None,
         lifespan=life,
     )
-    app.state.context = Context(project, Office(project), open, list(notices))
+    app.state.context = Context(project, Workspaces(project), open, list(notices))
     app.add_middleware(Guard, hosts=LOOPBACK | frozenset(hosts), upload_bytes=upload_bytes)
     problems.install(app)
 

@@ -14,10 +14,10 @@ from corefine.document import Document
 from corefine.errors import CorefineError, InputError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
-from corefine.project.results.merged import combined
-from corefine.project.store import schema, versions
-from corefine.project.store.versions import FAILED, READY, TRAINED, TRAINING
-from corefine.project.work.workspace import count_answers
+from corefine.project.results.merged import merged
+from corefine.project.store import predictions, schema
+from corefine.project.store.log import count_answers
+from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
 from corefine.scores import report
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def is_due(project: Project) -> bool:
         if connection.execute(select(schema.worker.c.requested)).scalar():
             return True
         answers = count_answers(connection)
-        runs = [version for version in versions.all_of(connection) if version.kind == TRAINED]
+        runs = [version for version in predictions.all_versions(connection) if version.kind == TRAINED]
     if not every or not answers:
         return False
     last = runs[-MOST_INTERRUPTIONS:]
@@ -60,7 +60,7 @@ def train(project: Project, worker: Worker) -> None:
     def begin(connection: Connection) -> tuple[int, int]:
         connection.execute(update(schema.worker).values(requested=False))
         answers = count_answers(connection)
-        number = versions.add(connection, f"{answers} answers", TRAINED, state=TRAINING, answers=answers)
+        number = predictions.add_version(connection, f"{answers} answers", TRAINED, state=TRAINING, answers=answers)
         return number, answers
 
     number, _ = project.writer.write(begin)
@@ -69,10 +69,10 @@ def train(project: Project, worker: Worker) -> None:
         f1 = _run(project, worker, number)
     except (CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError) as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, CorefineError) else str(error)
-        project.writer.write(lambda connection: versions.finish(connection, number, FAILED, message=message))
+        project.writer.write(lambda connection: predictions.finish_version(connection, number, FAILED, message=message))
         worker.tell("failed", message=f"training failed: {message}")
         return
-    project.writer.write(lambda connection: versions.finish(connection, number, READY, f1=f1))
+    project.writer.write(lambda connection: predictions.finish_version(connection, number, READY, f1=f1))
 
 
 def _run(project: Project, worker: Worker, number: int) -> float | None:
@@ -108,13 +108,13 @@ def labelled(project: Project) -> list[Example]:
     from corefine.models.training.examples import Known, partly_labelled
 
     with project.database.read() as connection:
-        ready = [version.id for version in versions.all_of(connection) if version.state == READY]
+        ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
         answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
     examples = []
     for document_id in sorted(answered):
         version = project.predictions.newest(ready, document_id)
         if version is not None:
-            session = combined(project, document_id, project.predictions.load(version, document_id)).session
+            session = merged(project, document_id, project.predictions.load(version, document_id)).session
             if session.entries:
                 lesson = Lesson.from_session(session)
                 said = Known(lesson.together, lesson.apart, lesson.first)
@@ -129,7 +129,7 @@ def count(project: Project) -> int:
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
     """CoNLL F1 on the documents kept for it, singletons dropped; None where there are none."""
-    keys = [project.documents.get(entry.id) for entry in project.documents.entries() if entry.held_out]
+    keys = [project.documents.get(entry.id) for entry in project.documents.all() if entry.held_out]
     if not keys:
         return None
     responses = [key.with_clusters(decode(predict(key))) for key in keys]

@@ -22,8 +22,8 @@ from corefine.prediction import Prediction
 from corefine.project.learning import training
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
-from corefine.project.store import schema, versions
-from corefine.project.store.versions import FAILED, READY, RULES, STARTER, TRAINING, Version
+from corefine.project.store import predictions, schema
+from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINING, ModelVersion
 from corefine.project.work import assignments
 
 IDLE_SECONDS = 0.5
@@ -76,7 +76,7 @@ class Worker:
         if not self._alive():
             raise KeyboardInterrupt
         with self.project.database.read() as connection:
-            version = versions.latest(connection)
+            version = predictions.latest_version(connection)
         if version is not None:
             self._read_one(version)
 
@@ -97,22 +97,22 @@ class Worker:
                 connection.execute(
                     insert(schema.worker).values(id=1, state="idle", requested=False, beat_at=time.time())
                 )
-            for version in versions.all_of(connection):
+            for version in predictions.all_versions(connection):
                 if version.state == TRAINING:
-                    versions.finish(connection, version.id, FAILED, message=training.INTERRUPTED)
+                    predictions.finish_version(connection, version.id, FAILED, message=training.INTERRUPTED)
 
-    def _version(self) -> Version:
+    def _version(self) -> ModelVersion:
         """The newest version; the very first one is rules, which are there at once."""
         with self.project.database.write() as connection:
-            latest = versions.latest(connection)
+            latest = predictions.latest_version(connection)
             if latest is None:
-                versions.add(connection, RULES, RULES)
-                latest = versions.latest(connection)
+                predictions.add_version(connection, RULES, RULES)
+                latest = predictions.latest_version(connection)
         if latest is None:
             raise InputError("the project's first model version is gone")
         return latest
 
-    def _try_starter(self, present: Version) -> None:
+    def _try_starter(self, present: ModelVersion) -> None:
         """Go on with the starter model, if it is here and can be used."""
         from corefine.models.load import load
 
@@ -121,28 +121,30 @@ class Worker:
             predict = load("starter", device="cpu", cache=self.project.folder / "cache").model.predict
         except InputError:
             f1 = training.held_out_f1(self.project, rules.predict)
-            self.project.writer.write(lambda connection: versions.finish(connection, present.id, READY, f1=f1))
+            self.project.writer.write(
+                lambda connection: predictions.finish_version(connection, present.id, READY, f1=f1)
+            )
             return
         f1 = training.held_out_f1(self.project, predict)
 
         def job(connection: Connection) -> int:
-            number = versions.add(connection, STARTER, STARTER)
-            versions.finish(connection, number, READY, f1=f1)
+            number = predictions.add_version(connection, STARTER, STARTER)
+            predictions.finish_version(connection, number, READY, f1=f1)
             return number
 
         self._predictors[self.project.writer.write(job)] = predict
 
-    def _has_read_any(self, version: Version) -> bool:
-        asked = [entry for entry in self.project.documents.entries() if not entry.held_out]
+    def _has_read_any(self, version: ModelVersion) -> bool:
+        asked = [entry for entry in self.project.documents.all() if not entry.held_out]
         return any(self.project.predictions.exists(version.id, entry.id) for entry in asked)
 
-    def _read_one(self, version: Version) -> bool:
+    def _read_one(self, version: ModelVersion) -> bool:
         """Predict one document that the version has not read; those being worked on come first."""
         with self.project.database.read() as connection:
-            begun = {seat.document_id for seat in assignments.seats(connection) if not seat.done}
+            begun = {assignment.document_id for assignment in assignments.all_of(connection) if not assignment.done}
         waiting = [
             entry
-            for entry in self.project.documents.entries()
+            for entry in self.project.documents.all()
             if not entry.held_out
             and (version.id, entry.id) not in self._failed
             and not self.project.predictions.exists(version.id, entry.id)
@@ -164,14 +166,14 @@ class Worker:
             self.tell("failed", message=f"the prediction for {entry.key} cannot be written: {error}")
         return True
 
-    def _predictor(self, version: Version) -> Predict:
+    def _predictor(self, version: ModelVersion) -> Predict:
         if version.id not in self._predictors:
             self._predictors.clear()  # one model in memory at a time
             self._predictors[version.id] = _load(self.project, version)
         return self._predictors[version.id]
 
 
-def _load(project: Project, version: Version) -> Predict:
+def _load(project: Project, version: ModelVersion) -> Predict:
     if version.kind == RULES:
         return rules.predict
     from corefine.models.load import load

@@ -22,7 +22,7 @@ from corefine.project.store.people import Person
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class Opinion:
     """What one person's answers say of a mention; `first` is the earliest mention they tie it to."""
 
     person: str
@@ -36,7 +36,7 @@ class Difference:
     document_id: int
     document_name: str
     mention: Span
-    versions: tuple[Version, ...]
+    opinions: tuple[Opinion, ...]
     decision: dict[str, Any] | None
 
 
@@ -48,7 +48,7 @@ def differences(project: Project) -> list[Difference]:
             for row in connection.execute(select(schema.decisions))
         }
     found = []
-    for entry in project.documents.entries():
+    for entry in project.documents.all():
         sessions = sessions_of(project, entry.id, with_model=False)
         if len(sessions) < 2:
             continue
@@ -56,9 +56,9 @@ def differences(project: Project) -> list[Difference]:
         for mention in sorted(asked, key=document_order):
             pairs = combinations(sessions.values(), 2)
             if any(_differ(a, b, mention) or _differ(b, a, mention) for a, b in pairs):
-                versions = tuple(_version(name, session, mention) for name, session in sessions.items())
+                opinions = tuple(_opinion(name, session, mention) for name, session in sessions.items())
                 decision = decided.get((entry.id, key_of(mention)))
-                found.append(Difference(entry.id, entry.key, mention, versions, decision))
+                found.append(Difference(entry.id, entry.key, mention, opinions, decision))
     return found
 
 
@@ -102,12 +102,12 @@ def _differ(a: Session, b: Session, mention: Span) -> bool:
     return b.links.has_no_antecedent(mention) and bool(entity) and entity[0] < mention
 
 
-def _version(name: str, session: Session, mention: Span) -> Version:
+def _opinion(name: str, session: Session, mention: Span) -> Opinion:
     links = session.links
     entity = links.entity_of(mention)
     known = entity is not None and (len(entity) > 1 or links.has_no_antecedent(mention))
     answers = [answered.answer for answered in session.answers if answered.question.mention == mention]
-    return Version(
+    return Opinion(
         person=name,
         is_mention=links.is_mention(mention),
         first=entity[0] if entity is not None and known else None,

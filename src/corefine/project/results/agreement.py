@@ -14,8 +14,8 @@ from corefine.annotation.session import Session
 from corefine.document import Span
 from corefine.links import Relation
 from corefine.project.project import Project
-from corefine.project.store import log, people, versions
-from corefine.project.store.versions import EMPTY
+from corefine.project.store import log, people, predictions
+from corefine.project.store.predictions import EMPTY
 from corefine.project.work.sessions import rebuild
 from corefine.scores import Counts, Scores
 
@@ -44,7 +44,7 @@ def sessions_of(project: Project, document_id: int, *, with_model: bool = True) 
     with project.database.read() as connection:
         rows = log.events_of(connection, document_id=document_id)
         names = {person.id: person.name for person in people.everybody(connection)}
-        ready = [version.id for version in versions.all_of(connection) if version.state == versions.READY]
+        ready = [version.id for version in predictions.all_versions(connection) if version.state == predictions.READY]
     newest = project.predictions.newest(ready, document_id) if with_model else None
     prediction = EMPTY if newest is None else project.predictions.load(newest, document_id)
     document, settings = project.documents.get(document_id), project.settings
@@ -58,7 +58,7 @@ def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
     """In total and by document, for every two people who have a document in common."""
     compared: dict[tuple[str, str], list[_Compared]] = {}
     by_document: list[Pair] = []
-    for entry in project.documents.entries():
+    for entry in project.documents.all():
         sessions = {name: session for name, session in sessions_of(project, entry.id).items() if session.entries}
         for a, b in combinations(sorted(sessions), 2):
             one = _compare(sessions[a], sessions[b])

@@ -14,11 +14,11 @@ from corefine.errors import InputError
 from corefine.files import write_atomically
 from corefine.project.project import Project
 from corefine.project.results import provenance
-from corefine.project.results.merged import Combined, combined
+from corefine.project.results.merged import Merged, merged
 from corefine.project.results.report import report
-from corefine.project.store import versions
-from corefine.project.store.documents import Entry
-from corefine.project.store.versions import EMPTY, READY, TRAINED
+from corefine.project.store import predictions
+from corefine.project.store.documents import DocumentInfo
+from corefine.project.store.predictions import EMPTY, READY, TRAINED
 
 PROVENANCE, REPORT, MODEL = "provenance", "report", "model"
 ABOUT = {
@@ -31,7 +31,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ExportKind:
     """Something that can be exported; `ending` is empty for a folder."""
 
     name: str
@@ -39,19 +39,21 @@ class Kind:
     about: str
 
 
-def kinds() -> list[Kind]:
+def kinds() -> list[ExportKind]:
     """All that can be exported: every format that is written, and three kinds of our own."""
     known = [
-        Kind(
+        ExportKind(
             each.name, each.endings[0] if each.many else "", ABOUT.get(each.name, f"annotated documents as {each.name}")
         )
         for each in formats.FORMATS.values()
     ]
     return [
         *known,
-        Kind(PROVENANCE, ".json", "for each link: who said it, what it follows from, or the model's probability"),
-        Kind(REPORT, ".html", "one page about the project: what was done, the learning curve, agreement and times"),
-        Kind(MODEL, "", "the trained model, as `corefine predict --model` takes it"),
+        ExportKind(PROVENANCE, ".json", "for each link: who said it, what it follows from, or the model's probability"),
+        ExportKind(
+            REPORT, ".html", "one page about the project: what was done, the learning curve, agreement and times"
+        ),
+        ExportKind(MODEL, "", "the trained model, as `corefine predict --model` takes it"),
     ]
 
 
@@ -59,21 +61,21 @@ def missing(project: Project, kind: str) -> str | None:
     """Why something cannot be exported yet; None if it can."""
     if kind == MODEL and _trained(project) is None:
         return "no model has been trained in this project yet"
-    if kind in formats.FORMATS and all(entry.held_out for entry in project.documents.entries()):
+    if kind in formats.FORMATS and all(entry.held_out for entry in project.documents.all()):
         return "there are no documents to export"
     return None
 
 
-def labelled(project: Project, *, answered_only: bool = False) -> Iterator[tuple[Entry, Combined, int | None]]:
+def labelled(project: Project, *, answered_only: bool = False) -> Iterator[tuple[DocumentInfo, Merged, int | None]]:
     """Every document under everybody's answers and the newest model that has read it."""
     with project.database.read() as connection:
-        ready = [version.id for version in versions.all_of(connection) if version.state == READY]
-    for entry in project.documents.entries():
+        ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
+    for entry in project.documents.all():
         if entry.held_out:
             continue
         version = project.predictions.newest(ready, entry.id)
         prediction = EMPTY if version is None else project.predictions.load(version, entry.id)
-        found = combined(project, entry.id, prediction)
+        found = merged(project, entry.id, prediction)
         if found.session.entries or not answered_only:
             yield entry, found, version
 
@@ -125,5 +127,5 @@ def _copy_model(project: Project, path: Path) -> None:
 def _trained(project: Project) -> int | None:
     """The newest version that was trained on the project's answers."""
     with project.database.read() as connection:
-        every = versions.all_of(connection)
+        every = predictions.all_versions(connection)
     return max((each.id for each in every if each.kind == TRAINED and each.state == READY), default=None)

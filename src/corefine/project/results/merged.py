@@ -19,12 +19,12 @@ from corefine.links import Assertion, First, NotAMention
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store import log, schema
-from corefine.project.store.log import Logged
+from corefine.project.store.log import LoggedEvent
 from corefine.project.work.sessions import rebuild
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AnswerSource:
     """Where an entry of a combined session comes from; `number` is None for a decision of the owner."""
 
     person_id: int
@@ -33,15 +33,15 @@ class Source:
 
 
 @dataclass(slots=True)
-class Combined:
+class Merged:
     """`sources` by the combined session's own numbers; `left_out` are answers that contradict others'."""
 
     session: Session
-    sources: dict[int, Source] = field(default_factory=dict)
-    left_out: list[Source] = field(default_factory=list)
+    sources: dict[int, AnswerSource] = field(default_factory=dict)
+    left_out: list[AnswerSource] = field(default_factory=list)
 
 
-def combined(project: Project, document_id: int, prediction: Prediction) -> Combined:
+def merged(project: Project, document_id: int, prediction: Prediction) -> Merged:
     """One session with everybody's standing answers and edits about a document."""
     settings = project.settings
     document = project.documents.get(document_id)
@@ -50,22 +50,22 @@ def combined(project: Project, document_id: int, prediction: Prediction) -> Comb
         decided = connection.execute(
             select(schema.decisions).where(schema.decisions.c.document_id == document_id)
         ).all()
-    result = Combined(rebuild(document, [], prediction, settings, project.cost))
+    result = Merged(rebuild(document, [], prediction, settings, project.cost))
     for row in decided:
         decision = decision_assertions(span_from_json(json.loads(row.mention)), json.loads(row.decision))
-        _add(result, Source(row.person_id, None, row.at), decision, ())
+        _add(result, AnswerSource(row.person_id, None, row.at), decision, ())
     for row_, entry in standing_entries(project, document_id, rows):
-        _add(result, Source(row_.person_id, entry.number, row_.at), entry.assertions, entry.mentions)
+        _add(result, AnswerSource(row_.person_id, entry.number, row_.at), entry.assertions, entry.mentions)
     return result
 
 
-def standing_entries(project: Project, document_id: int, rows: list[Logged]) -> list[tuple[Logged, Entry]]:
+def standing_entries(project: Project, document_id: int, rows: list[LoggedEvent]) -> list[tuple[LoggedEvent, Entry]]:
     """Every person's standing answers and edits, in the order they were given."""
-    from corefine.project.store.versions import EMPTY
+    from corefine.project.store.predictions import EMPTY
 
     settings = project.settings
     document = project.documents.get(document_id)
-    found: list[tuple[Logged, Entry]] = []
+    found: list[tuple[LoggedEvent, Entry]] = []
     for person_id in dict.fromkeys(row.person_id for row in rows):
         own = [row for row in rows if row.person_id == person_id]
         by_number = {row.number: row for row in own if row.number is not None}
@@ -84,7 +84,7 @@ def decision_assertions(mention: Span, decision: dict[str, object]) -> tuple[Ass
     return (First(span_from_json(first), mention),)
 
 
-def _add(result: Combined, source: Source, assertions: tuple[Assertion, ...], mentions: tuple[Span, ...]) -> None:
+def _add(result: Merged, source: AnswerSource, assertions: tuple[Assertion, ...], mentions: tuple[Span, ...]) -> None:
     if not assertions and not mentions:
         return
     try:

@@ -12,11 +12,11 @@ from corefine.annotation.session import Session
 from corefine.document import Cluster, Span
 from corefine.links import First, Must, Relation
 from corefine.project.project import Project
-from corefine.project.results.merged import Combined
+from corefine.project.results.merged import Merged
 from corefine.project.store import people
 
 
-def describe(project: Project, found: Combined, version: int | None) -> dict[str, Any]:
+def describe(project: Project, found: Merged, version: int | None) -> dict[str, Any]:
     """One document with its entities, and for each mention but the first the link that ties it to an earlier one.
 
     source    "said": one person said just this; "inferred": it follows from `answers`; "model": nobody said it
@@ -53,7 +53,7 @@ def describe(project: Project, found: Combined, version: int | None) -> dict[str
     }
 
 
-def _link(found: Combined, cluster: Cluster, mention: Span) -> dict[str, Any]:
+def _link(found: Merged, cluster: Cluster, mention: Span) -> dict[str, Any]:
     session = found.session
     antecedent = _antecedent(session, cluster, mention)
     link: dict[str, Any] = {"mention": span_to_json(mention), "antecedent": span_to_json(antecedent)}

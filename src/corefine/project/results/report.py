@@ -10,7 +10,7 @@ from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.results import times
 from corefine.project.results.agreement import agreement
-from corefine.project.results.statistics import Point, person_statistics, statistics
+from corefine.project.results.statistics import CurvePoint, person_statistics, statistics
 from corefine.project.store import people
 
 STYLE = """
@@ -102,7 +102,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _curve(points: Sequence[Point]) -> str:
+def _curve(points: Sequence[CurvePoint]) -> str:
     """Held-out F1, or without gold the share of accepted proposals, against answers."""
     with_f1 = [(point.answers, point.f1) for point in points if point.f1 is not None]
     accepted = [(point.answers, 100 * point.accepted) for point in points if point.accepted is not None]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Integer, func, select
 
-from corefine.project.store import schema, versions
-from corefine.project.store.documents import entries
+from corefine.project.store import predictions, schema
+from corefine.project.store.documents import to_annotate
 from corefine.project.work import assignments
 
 EVENTS = schema.events.c
@@ -27,7 +27,7 @@ class PersonStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """A model version and how its questions were answered; `f1` on held-out documents, if there are any."""
 
     version: int
@@ -45,7 +45,7 @@ class Statistics:
     documents_done: int
     answers: int
     seconds: float
-    curve: tuple[Point, ...]
+    curve: tuple[CurvePoint, ...]
 
     @property
     def questions_per_hour(self) -> float | None:
@@ -56,8 +56,8 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
     answers = func.sum((EVENTS.kind == "answer").cast(Integer))
     query = select(EVENTS.person_id, answers, func.sum(EVENTS.seconds), func.max(EVENTS.at)).group_by(EVENTS.person_id)
     done: dict[int, int] = {}
-    for seat in assignments.seats(connection):
-        done[seat.person_id] = done.get(seat.person_id, 0) + seat.done
+    for assignment in assignments.all_of(connection):
+        done[assignment.person_id] = done.get(assignment.person_id, 0) + assignment.done
     return {
         person: PersonStatistics(int(count), float(seconds), done.get(person, 0), last)
         for person, count, seconds, last in connection.execute(query)
@@ -65,9 +65,9 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
 
 
 def statistics(connection: Connection) -> Statistics:
-    asked = [entry.id for entry in entries(connection) if not entry.held_out]
+    asked = [document.id for document in to_annotate(connection)]
     everybody = person_statistics(connection)
-    done = {seat.document_id for seat in assignments.seats(connection) if seat.done}
+    done = {assignment.document_id for assignment in assignments.all_of(connection) if assignment.done}
     return Statistics(
         documents=len(asked),
         documents_done=len(done.intersection(asked)),
@@ -77,7 +77,7 @@ def statistics(connection: Connection) -> Statistics:
     )
 
 
-def _curve(connection: Connection) -> list[Point]:
+def _curve(connection: Connection) -> list[CurvePoint]:
     """Each version with the share of its proposals that people accepted."""
     yes: dict[int, int] = {}
     asked: dict[int, int] = {}
@@ -88,7 +88,7 @@ def _curve(connection: Connection) -> list[Point]:
             asked[version] = asked.get(version, 0) + 1
             yes[version] = yes.get(version, 0) + bool(event["same"])
     return [
-        Point(
+        CurvePoint(
             version=version.id,
             name=version.name,
             answers=version.answers,
@@ -97,6 +97,6 @@ def _curve(connection: Connection) -> list[Point]:
             asked=asked.get(version.id, 0),
             at=version.created_at,
         )
-        for version in versions.all_of(connection)
-        if version.state == versions.READY
+        for version in predictions.all_versions(connection)
+        if version.state == predictions.READY
     ]

@@ -23,7 +23,7 @@ LONGEST_NAME = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DocumentInfo:
     """A document without its text."""
 
     id: int
@@ -58,7 +58,7 @@ class Imported:
         ]
 
 
-_ENTRY = tuple(
+_COLUMNS = tuple(
     DOCUMENTS[name] for name in ("id", "name", "part", "tokens", "has_gold", "held_out", "source", "source_digest")
 )
 
@@ -70,10 +70,10 @@ class Documents:
         self._database = database
         self.get = lru_cache(maxsize=256)(self._get)
 
-    def entries(self) -> list[Entry]:
+    def all(self) -> list[DocumentInfo]:
         """All documents in the order they are annotated in."""
         with self._database.read() as connection:
-            return entries(connection)
+            return all_of(connection)
 
     def _get(self, document_id: int) -> Document:
         with self._database.read() as connection:
@@ -83,8 +83,13 @@ class Documents:
         return next(iter(formats.read(io.BytesIO(row.content.encode()), "jsonl")))
 
 
-def entries(connection: Connection) -> list[Entry]:
-    return [Entry(*row) for row in connection.execute(select(*_ENTRY).order_by(DOCUMENTS.id))]
+def all_of(connection: Connection) -> list[DocumentInfo]:
+    return [DocumentInfo(*row) for row in connection.execute(select(*_COLUMNS).order_by(DOCUMENTS.id))]
+
+
+def to_annotate(connection: Connection) -> list[DocumentInfo]:
+    """The documents that people are asked about: all but the held-out ones."""
+    return [document for document in all_of(connection) if not document.held_out]
 
 
 def add(
@@ -130,7 +135,7 @@ def import_paths(
     A file that was imported before is not imported again; `source_name` says by which name it is known.
     """
     known: dict[str, set[str | None]] = {}
-    for entry in entries(connection):
+    for entry in all_of(connection):
         if entry.source is not None:
             known.setdefault(entry.source, set()).add(entry.source_digest)
     result = Imported()
@@ -152,7 +157,7 @@ def import_paths(
 def changed_files(connection: Connection) -> list[str]:
     """Files whose documents are in the project, and which are not what they were when they were imported."""
     digests: dict[str, set[str | None]] = {}
-    for entry in entries(connection):
+    for entry in all_of(connection):
         if entry.source is not None:
             digests.setdefault(entry.source, set()).add(entry.source_digest)
     changed = []

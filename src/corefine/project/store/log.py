@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from corefine.project.store import schema
 
@@ -30,7 +30,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedEvent:
     """A row of the log."""
 
     id: int
@@ -84,25 +84,51 @@ def append(
     connection.execute(_APPEND, row)
 
 
-def find(connection: Connection, person_id: int, client_id: str) -> Logged | None:
+def find(connection: Connection, person_id: int, client_id: str) -> LoggedEvent | None:
     """What was done under a client's id before."""
     query = select(schema.events).where(EVENTS.person_id == person_id, EVENTS.client_id == client_id)
     row = connection.execute(query).first()
-    return None if row is None else logged(row)
+    return None if row is None else _logged(row)
 
 
-def events_of(connection: Connection, *, person_id: int | None = None, document_id: int | None = None) -> list[Logged]:
+def events_of(
+    connection: Connection, *, person_id: int | None = None, document_id: int | None = None
+) -> list[LoggedEvent]:
     """The rows of a person, of a document, or of both, in the order they were written."""
     query = select(schema.events).order_by(EVENTS.id)
     if person_id is not None:
         query = query.where(EVENTS.person_id == person_id)
     if document_id is not None:
         query = query.where(EVENTS.document_id == document_id)
-    return [logged(row) for row in connection.execute(query)]
+    return [_logged(row) for row in connection.execute(query)]
 
 
-def logged(row: Any) -> Logged:
-    return Logged(
+def count_answers(connection: Connection) -> int:
+    """How many answers and edits the project has."""
+    query = select(func.count()).select_from(schema.events).where(EVENTS.kind.in_(("answer", "edit")))
+    return connection.execute(query).scalar_one()
+
+
+def answers_by_document(connection: Connection, person_id: int) -> dict[int, int]:
+    """How many answers a person has given in each document, withdrawn ones included."""
+    query = select(EVENTS.document_id, func.count()).where(EVENTS.person_id == person_id, EVENTS.kind == "answer")
+    return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
+
+
+def history(
+    connection: Connection, person_id: int, document_id: int | None, before: int | None, limit: int
+) -> list[LoggedEvent]:
+    """A person's answers and edits, newest first."""
+    query = select(schema.events).where(EVENTS.person_id == person_id, EVENTS.kind.in_(("answer", "edit")))
+    if document_id is not None:
+        query = query.where(EVENTS.document_id == document_id)
+    if before is not None:
+        query = query.where(EVENTS.id < before)
+    return [_logged(row) for row in connection.execute(query.order_by(EVENTS.id.desc()).limit(limit))]
+
+
+def _logged(row: Any) -> LoggedEvent:
+    return LoggedEvent(
         id=row.id,
         person_id=row.person_id,
         document_id=row.document_id,

@@ -71,7 +71,7 @@ logins = Table(
     Column("expires_at", Float, nullable=False),
 )
 
-seats = Table(
+assignments = Table(
     "seats",
     metadata,
     Column("person_id", ForeignKey("people.id"), primary_key=True),
@@ -81,7 +81,7 @@ seats = Table(
     Column("lease_until", Float, nullable=False),
     Column("touched_at", Float, nullable=False),
 )
-"""Who works on which document: one seat is one session."""
+"""Who works on which document: one opened is one session."""
 
 events = Table(
     "events",

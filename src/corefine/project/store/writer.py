@@ -14,7 +14,7 @@ from corefine.project.store.database import Database
 
 T = TypeVar("T")
 
-Job = tuple[Callable[[Connection], Any], Future[Any]]
+_Write = tuple[Callable[[Connection], Any], Future[Any]]
 
 MOST_AT_ONCE = 200
 """Writes in one transaction; bounds how long one of them may wait for the others."""
@@ -29,7 +29,7 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Write | None] = SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="corefine-writer", daemon=True)
@@ -67,7 +67,7 @@ class Writer:
                 batch.append(item)
             self._commit(batch)
 
-    def _commit(self, batch: list[Job]) -> None:
+    def _commit(self, batch: list[_Write]) -> None:
         """All in one transaction; if that fails, each in a part of its own, so that no error takes others with it."""
         try:
             with self._database.write() as connection:
@@ -81,7 +81,7 @@ class Writer:
         for (_, done), result in zip(batch, results, strict=True):
             done.set_result(result)
 
-    def _commit_apart(self, batch: list[Job]) -> None:
+    def _commit_apart(self, batch: list[_Write]) -> None:
         results: list[tuple[Future[Any], Any]] = []
         failures: list[tuple[Future[Any], BaseException]] = []
         try:

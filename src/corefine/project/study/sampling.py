@@ -19,8 +19,8 @@ from corefine.annotation.question import Protocol, Question
 from corefine.annotation.session import Session
 from corefine.errors import InputError
 from corefine.project.project import Project
-from corefine.project.store import log, schema, versions
-from corefine.project.store.documents import Entry
+from corefine.project.store import log, predictions, schema
+from corefine.project.store.documents import DocumentInfo
 
 FEW, MANY = 20, 200
 """Labels a document, as in the paper."""
@@ -47,7 +47,7 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
     rng = Random(seed)
     with project.database.read() as connection:
         answered = set(connection.execute(select(schema.events.c.document_id).distinct()).scalars())
-    entries = [e for e in project.documents.entries() if not e.held_out and (e.has_gold or e.id in answered)]
+    entries = [e for e in project.documents.all() if not e.held_out and (e.has_gold or e.id in answered)]
     found: list[Sampled] = []
     for set_name in SETS:
         rng.shuffle(entries)
@@ -59,14 +59,14 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
     return found
 
 
-def _take(entries: Sequence[Entry], kind: int, count: int) -> list[Entry]:
+def _take(entries: Sequence[DocumentInfo], kind: int, count: int) -> list[DocumentInfo]:
     """Documents for one kind; other kinds get others, as long as there are enough."""
     return [entries[(kind * count + number) % len(entries)] for number in range(count)] if entries else []
 
 
 def _of_kind(
     project: Project,
-    entries: Sequence[Entry],
+    entries: Sequence[DocumentInfo],
     set_name: str,
     labels: int,
     late: bool,
@@ -85,10 +85,10 @@ def _of_kind(
     return sorted(drawn, key=lambda each: (each.document_id, each.question.number))
 
 
-def _asked(project: Project, entry: Entry, labels: int, late: bool, newer: bool) -> list[Question]:
+def _asked(project: Project, entry: DocumentInfo, labels: int, late: bool, newer: bool) -> list[Question]:
     """What is asked about a document in a run with so many labels."""
     with project.database.read() as connection:
-        ready = [version.id for version in versions.all_of(connection) if version.state == versions.READY]
+        ready = [version.id for version in predictions.all_versions(connection) if version.state == predictions.READY]
         rows = log.events_of(connection, document_id=entry.id)
     read = [version for version in ready if project.predictions.exists(version, entry.id)]
     if not read:

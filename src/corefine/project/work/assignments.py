@@ -1,30 +1,30 @@
-"""Who works on which document: leases, and the share that several people annotate.
+"""Who works on which document.
 
-A document is held by whoever finished it, and by whoever works on it as long as the lease lasts. It has room for one
-person, or for as many as the settings say if it is one of those kept for agreement.
+A document has room for one person, or for `overlap_people` if it is one of those that several people annotate. A person
+takes up room while they hold a lease on the document, and for good once they have finished it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from corefine.errors import TakenError
 from corefine.project.store import documents, schema
-from corefine.project.store.documents import Entry
 from corefine.project.store.settings import Settings
 
-SEATS = schema.seats.c
-_TOUCH = update(schema.seats).where(
-    SEATS.person_id == bindparam("of_person"), SEATS.document_id == bindparam("of_document")
+_COLUMNS = schema.assignments.c
+_UPDATE = update(schema.assignments).where(
+    _COLUMNS.person_id == bindparam("of_person"), _COLUMNS.document_id == bindparam("of_document")
 )
 
 
 @dataclass(frozen=True, slots=True)
-class SeatRow:
-    """A person at a document, as the database has it."""
+class Assignment:
+    """A person and a document they work on or have finished, as the database has it."""
 
     person_id: int
     document_id: int
@@ -34,86 +34,79 @@ class SeatRow:
     touched_at: float
 
 
-def seats(connection: Connection) -> list[SeatRow]:
-    return [SeatRow(*row) for row in connection.execute(select(schema.seats))]
+def all_of(connection: Connection) -> list[Assignment]:
+    return [Assignment(*row) for row in connection.execute(select(schema.assignments))]
 
 
-def seat_of(connection: Connection, person_id: int, document_id: int) -> SeatRow | None:
-    query = select(schema.seats).where(SEATS.person_id == person_id, SEATS.document_id == document_id)
+def find(connection: Connection, person_id: int, document_id: int) -> Assignment | None:
+    query = select(schema.assignments).where(_COLUMNS.person_id == person_id, _COLUMNS.document_id == document_id)
     row = connection.execute(query).first()
-    return None if row is None else SeatRow(*row)
+    return None if row is None else Assignment(*row)
 
 
-def is_overlap(position: int, settings: Settings) -> bool:
-    """Whether the document at this place, from 0, is for several people; those are spread evenly."""
-    return math.floor((position + 1) * settings.overlap + 1e-9) > math.floor(position * settings.overlap + 1e-9)
+def change(connection: Connection, person_id: int, document_id: int, **values: object) -> None:
+    connection.execute(_UPDATE, {"of_person": person_id, "of_document": document_id, **values})
 
 
-def overlaps(entries: list[Entry], settings: Settings) -> set[int]:
-    """The ids of the documents that several people annotate."""
-    asked = [entry.id for entry in entries if not entry.held_out]
-    return {document for position, document in enumerate(asked) if is_overlap(position, settings)}
-
-
-class Board:
-    """Everybody's seats at one moment."""
+class Assignments:
+    """Everybody's assignments at one moment, `now`."""
 
     def __init__(self, connection: Connection, settings: Settings, now: float) -> None:
         self.settings, self.now = settings, now
-        self.entries = [entry for entry in documents.entries(connection) if not entry.held_out]
-        self.overlaps = overlaps(self.entries, settings)
-        self._seats: dict[int, list[SeatRow]] = {}
-        for seat in seats(connection):
-            self._seats.setdefault(seat.document_id, []).append(seat)
+        self.documents = documents.to_annotate(connection)
+        self.overlap = overlap([document.id for document in self.documents], settings.overlap)
+        self._by_document: dict[int, list[Assignment]] = {}
+        for assignment in all_of(connection):
+            self._by_document.setdefault(assignment.document_id, []).append(assignment)
+
+    def find(self, document_id: int, person_id: int) -> Assignment | None:
+        return next((each for each in self._by_document.get(document_id, ()) if each.person_id == person_id), None)
 
     def has_room(self, document_id: int, person_id: int) -> bool:
-        """Whether the person may work on the document: nobody else holds the last place."""
-        holders = {
-            seat.person_id
-            for seat in self._seats.get(document_id, ())
-            if seat.person_id != person_id and (seat.done or self._is_leased(seat))
-        }
-        return len(holders) < (self.settings.overlap_people if document_id in self.overlaps else 1)
-
-    def seat(self, document_id: int, person_id: int) -> SeatRow | None:
-        return next((seat for seat in self._seats.get(document_id, ()) if seat.person_id == person_id), None)
+        """Whether the person may work on the document."""
+        others = [
+            each
+            for each in self._by_document.get(document_id, ())
+            if each.person_id != person_id and (each.done or self._is_leased(each))
+        ]
+        return len(others) < (self.settings.overlap_people if document_id in self.overlap else 1)
 
     def next_for(self, person_id: int, *, besides: int | None = None) -> int | None:
-        """The document for a person: the one they worked on last, else the first with room that is not done."""
-        begun: list[SeatRow] = []
-        fresh: list[int] = []
-        for entry in self.entries:
-            seat = self.seat(entry.id, person_id)
-            if entry.id == besides or (seat is not None and seat.done) or not self.has_room(entry.id, person_id):
+        """The unfinished document with room that the person worked on last, else the first they have not begun."""
+        begun: list[Assignment] = []
+        new: list[int] = []
+        for document in self.documents:
+            if document.id == besides or not self.has_room(document.id, person_id):
                 continue
-            if seat is not None:
-                begun.append(seat)
-            else:
-                fresh.append(entry.id)
+            assignment = self.find(document.id, person_id)
+            if assignment is None:
+                new.append(document.id)
+            elif not assignment.done:
+                begun.append(assignment)
         if begun:
-            return max(begun, key=lambda seat: seat.touched_at).document_id
-        return fresh[0] if fresh else None
+            return max(begun, key=lambda assignment: assignment.touched_at).document_id
+        return new[0] if new else None
 
-    def _is_leased(self, seat: SeatRow) -> bool:
+    def take(self, connection: Connection, document_id: int, person_id: int, version: int) -> Assignment:
+        """Lease a document to a person, or renew their lease."""
+        if not self.has_room(document_id, person_id):
+            raise TakenError("somebody else is working on this document, or has done it: choose another")
+        lease = {"lease_until": self.now + self.settings.lease_minutes * 60.0, "touched_at": self.now}
+        assignment = self.find(document_id, person_id)
+        if assignment is None:
+            assignment = Assignment(person_id, document_id, version, done=False, **lease)
+            values = {"person_id": person_id, "document_id": document_id, "model_version": version, "done": False}
+            connection.execute(insert(schema.assignments).values(**values, **lease))
+        else:
+            change(connection, person_id, document_id, **lease)
+        return assignment
+
+    def _is_leased(self, assignment: Assignment) -> bool:
         # A lease that ends later than any can was given before the clock was set back.
-        return self.now < seat.lease_until <= self.now + self.settings.lease_minutes * 60.0 + 1.0
+        return self.now < assignment.lease_until <= self.now + self.settings.lease_minutes * 60.0 + 1.0
 
 
-def take(connection: Connection, board: Board, document_id: int, person_id: int, version: int) -> SeatRow:
-    """Give a person a document, or go on with it."""
-    until = board.now + board.settings.lease_minutes * 60.0
-    if not board.has_room(document_id, person_id):
-        raise TakenError("somebody else is working on this document, or has done it: choose another")
-    seat = board.seat(document_id, person_id)
-    if seat is None:
-        seat = SeatRow(person_id, document_id, version, False, until, board.now)
-        values = {"person_id": person_id, "document_id": document_id, "model_version": version}
-        connection.execute(insert(schema.seats).values(**values, done=False, lease_until=until, touched_at=board.now))
-    else:
-        touch(connection, person_id, document_id, lease_until=until, touched_at=board.now)
-    return seat
-
-
-def touch(connection: Connection, person_id: int, document_id: int, **values: object) -> None:
-    """Change a seat."""
-    connection.execute(_TOUCH, {"of_person": person_id, "of_document": document_id, **values})
+def overlap(document_ids: Sequence[int], share: float) -> set[int]:
+    """The documents that several people annotate: this share of them, spread evenly."""
+    counts = [math.floor(position * share + 1e-9) for position in range(len(document_ids) + 1)]
+    return {document for position, document in enumerate(document_ids) if counts[position + 1] > counts[position]}

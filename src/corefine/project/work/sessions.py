@@ -10,13 +10,13 @@ from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.prediction import Prediction
-from corefine.project.store.log import Logged
+from corefine.project.store.log import LoggedEvent
+from corefine.project.store.predictions import EMPTY
 from corefine.project.store.settings import Settings
-from corefine.project.store.versions import EMPTY
 
 
 @dataclass(slots=True)
-class Seat:
+class OpenDocument:
     """One person's live session about one document.
 
     version        of the model that asks the open question
@@ -39,7 +39,7 @@ class Seat:
 
 def rebuild(
     document: Document,
-    rows: Sequence[Logged],
+    rows: Sequence[LoggedEvent],
     prediction: Prediction,
     settings: Settings,
     cost: CostModel | None = None,

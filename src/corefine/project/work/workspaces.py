@@ -1,4 +1,4 @@
-"""All desks of a project, and what they share: settings, model versions, and room in memory."""
+"""All workspaces of a project, and what they share: settings, model versions, and room in memory."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ from corefine.annotation.session import Session
 from corefine.errors import ConfigError, ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
-from corefine.project.store import log, schema, versions
-from corefine.project.store.documents import Entry
+from corefine.project.store import log, predictions, schema
+from corefine.project.store.documents import DocumentInfo
+from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import Settings
-from corefine.project.store.versions import EMPTY, Version
-from corefine.project.work.assignments import SeatRow
-from corefine.project.work.sessions import Seat, rebuild
-from corefine.project.work.workspace import Desk, count_answers
+from corefine.project.work.assignments import Assignment
+from corefine.project.work.sessions import OpenDocument, rebuild
+from corefine.project.work.workspace import Workspace
 
-MOST_SEATS = 100
+MOST_OPEN = 100
 """Sessions kept in memory; others are brought back from the log when they are needed."""
 
 FRESH_SECONDS = 1.0
 """How often to look whether there is a newer model."""
 
 
-class Office:
-    def __init__(self, project: Project, *, most_seats: int = MOST_SEATS) -> None:
+class Workspaces:
+    def __init__(self, project: Project, *, most_open: int = MOST_OPEN) -> None:
         self.project = project
         self.settings: Settings = project.settings
         self.cost: CostModel = project.cost
-        self._most = most_seats
+        self._most = most_open
         self._lock = threading.Lock()
         self._locks: dict[int, threading.Lock] = {}
-        self._desks: dict[int, Desk] = {}
-        self._seats: OrderedDict[tuple[int, int], Seat] = OrderedDict()
-        self._versions: list[Version] = []
+        self._workspaces: dict[int, Workspace] = {}
+        self._open: OrderedDict[tuple[int, int], OpenDocument] = OrderedDict()
+        self._versions: list[ModelVersion] = []
         self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
         self._newest: dict[int, int | None] = {}  # what was found since then
-        self._entries: list[Entry] | None = None
+        self._entries: list[DocumentInfo] | None = None
 
     @contextmanager
-    def at(self, person_id: int) -> Iterator[Desk]:
-        """A person's desk, for one thread at a time."""
+    def of(self, person_id: int) -> Iterator[Workspace]:
+        """A person's workspace, for one thread at a time."""
         with self._lock:
             lock = self._locks.setdefault(person_id, threading.Lock())
         with lock:
-            desk = self._desks.get(person_id)
-            if desk is None:
-                desk = self._desks[person_id] = Desk(self, person_id)
-            yield desk
+            workspace = self._workspaces.get(person_id)
+            if workspace is None:
+                workspace = self._workspaces[person_id] = Workspace(self, person_id)
+            yield workspace
 
     def forget(self, person_id: int) -> None:
         """Drop what memory has of a person; the log has it all."""
-        self._desks.pop(person_id, None)
+        self._workspaces.pop(person_id, None)
         with self._lock:
-            for key in [key for key in self._seats if key[0] == person_id]:
-                del self._seats[key]
+            for key in [key for key in self._open if key[0] == person_id]:
+                del self._open[key]
 
     # Settings
 
@@ -70,17 +70,17 @@ class Office:
         """Put new settings in force; open questions are chosen anew under them."""
         if new.infer_first != self.settings.infer_first:
             with self.project.database.read() as connection:
-                if count_answers(connection):
+                if log.count_answers(connection):
                     raise ConfigError("infer_first changes what answers mean: it cannot change once there are answers")
         self.project.change_settings(new)
         self.settings = new
         with self._lock:
-            self._seats.clear()
+            self._open.clear()
 
-    def entries(self) -> list[Entry]:
+    def documents(self) -> list[DocumentInfo]:
         """The documents that people are asked about."""
         if self._entries is None:
-            self._entries = [entry for entry in self.project.documents.entries() if not entry.held_out]
+            self._entries = [entry for entry in self.project.documents.all() if not entry.held_out]
         return self._entries
 
     def documents_changed(self) -> None:
@@ -88,12 +88,12 @@ class Office:
 
     # Models
 
-    def versions(self) -> list[Version]:
+    def versions(self) -> list[ModelVersion]:
         """All versions, at most a second old."""
         now = time.monotonic()
         if now - self._looked_at >= FRESH_SECONDS:
             with self.project.database.read() as connection:
-                self._versions = versions.all_of(connection)
+                self._versions = predictions.all_versions(connection)
                 self._share_done = connection.execute(select(schema.worker.c.share_done)).scalar()
             self._newest = {}
             self._looked_at = now
@@ -105,32 +105,32 @@ class Office:
 
     def newest(self, document_id: int) -> int | None:
         """The newest version that has read the document, at most a second old."""
-        ready = [version.id for version in self.versions() if version.state == versions.READY]
+        ready = [version.id for version in self.versions() if version.state == predictions.READY]
         found = self._newest
         if document_id not in found:
             found[document_id] = self.project.predictions.newest(ready, document_id)
         return found[document_id]
 
-    def newer(self, seat: Seat) -> tuple[int, Prediction | None]:
+    def newer(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
         """The version to go on with, and its prediction if it is not the one in use."""
-        newest = self.newest(seat.document_id)
-        if newest is None or newest == seat.version:
-            return seat.version, None
+        newest = self.newest(opened.document_id)
+        if newest is None or newest == opened.version:
+            return opened.version, None
         try:
-            return newest, self.project.predictions.load(newest, seat.document_id)
+            return newest, self.project.predictions.load(newest, opened.document_id)
         except ModelError:  # damaged: go on with what we have
-            return seat.version, None
+            return opened.version, None
 
     # Sessions
 
-    def kept(self, person_id: int, document_id: int) -> Seat | None:
+    def kept(self, person_id: int, document_id: int) -> OpenDocument | None:
         with self._lock:
-            seat = self._seats.get((person_id, document_id))
-            if seat is not None:
-                self._seats.move_to_end((person_id, document_id))
-            return seat
+            opened = self._open.get((person_id, document_id))
+            if opened is not None:
+                self._open.move_to_end((person_id, document_id))
+            return opened
 
-    def rebuild(self, row: SeatRow) -> Seat:
+    def rebuild(self, row: Assignment) -> OpenDocument:
         """Bring a session back from the log, with the model it had, so that the open question is the same."""
         version = row.model_version
         if not self.project.predictions.exists(version, row.document_id):
@@ -138,12 +138,12 @@ class Office:
         session, place = self.session(
             row.person_id, row.document_id, self.project.predictions.load(version, row.document_id)
         )
-        seat = Seat(row.document_id, session, version, place, row.done, row.lease_until)
+        opened = OpenDocument(row.document_id, session, version, place, row.done, row.lease_until)
         with self._lock:
-            self._seats[row.person_id, row.document_id] = seat
-            while len(self._seats) > self._most:
-                self._seats.popitem(last=False)
-        return seat
+            self._open[row.person_id, row.document_id] = opened
+            while len(self._open) > self._most:
+                self._open.popitem(last=False)
+        return opened
 
     def session(self, person_id: int, document_id: int, prediction: Prediction = EMPTY) -> tuple[Session, int]:
         """A session of its own, from the log; and how many events that has."""

@@ -12,13 +12,12 @@ from corefine import __version__
 from corefine.annotation.question import Answer, span_from_json
 from corefine.document import Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError, OutsideError
-from corefine.project.store import people
+from corefine.project.store import log, people
 from corefine.project.store.log import Timing
 from corefine.project.study import study
 from corefine.project.work import edits
-from corefine.project.work import workspace as desks
-from corefine.project.work.assignments import Board
-from corefine.project.work.workspace import Desk, Done
+from corefine.project.work.assignments import Assignments
+from corefine.project.work.workspace import Recorded, Workspace
 from corefine.web.api import tutorial, views
 from corefine.web.api.context import COOKIE, InContext, Somebody, asked_about, give_cookie, somebody
 from corefine.web.api.problems import ApiError
@@ -100,7 +99,7 @@ def _me(here: InContext, person: people.Person) -> Me:
         auth="open" if here.open else "tokens",
         project=here.project.name,
         version=__version__,
-        mode=here.office.settings.protocol.value,
+        mode=here.workspaces.settings.protocol.value,
         notices=here.notices if person.is_owner else [],
         study=sitting.state in ("ready", "asking"),
     )
@@ -112,37 +111,37 @@ def _me(here: InContext, person: people.Person) -> Me:
 @routes.get("/documents")
 def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     """All documents in project order, with one's own state of each."""
-    office = here.office
+    workspaces = here.workspaces
     with here.project.database.read() as connection:
-        board = Board(connection, office.settings, time.time())
-        counts = desks.answers_by_document(connection, person.id)
-        several = board.overlaps
+        assignments = Assignments(connection, workspaces.settings, time.time())
+        counts = log.answers_by_document(connection, person.id)
+        several = assignments.overlap
     rows = []
-    for entry in board.entries:
-        seat = board.seat(entry.id, person.id)
-        live = office.kept(person.id, entry.id)
+    for document in assignments.documents:
+        assigned = assignments.find(document.id, person.id)
+        live = workspaces.kept(person.id, document.id)
         state: Literal["new", "open", "done", "taken"] = "new"
-        if seat is not None and seat.done:
+        if assigned is not None and assigned.done:
             state = "done"
-        elif not board.has_room(entry.id, person.id):
+        elif not assignments.has_room(document.id, person.id):
             state = "taken"
-        elif counts.get(entry.id):
+        elif counts.get(document.id):
             state = "open"
         settled = None
         if live is not None:
             settled = 1.0 - live.session.open_mentions / max(1, len(live.session.revision.prediction))
         rows.append(
             DocumentRow(
-                id=entry.id,
-                name=entry.key,
-                tokens=entry.tokens,
+                id=document.id,
+                name=document.key,
+                tokens=document.tokens,
                 state=state,
-                ready=office.newest(entry.id) is not None,
-                answers=counts.get(entry.id, 0),
-                budget=office.settings.questions(entry.tokens),
+                ready=workspaces.newest(document.id) is not None,
+                answers=counts.get(document.id, 0),
+                budget=workspaces.settings.questions(document.tokens),
                 settled=settled,
-                overlap=entry.id in several,
-                has_gold=entry.has_gold,
+                overlap=document.id in several,
+                has_gold=document.has_gold,
             )
         )
     return rows
@@ -158,18 +157,18 @@ def document(document_id: int, here: InContext) -> DocumentText:
 def entities(document_id: int, person: Somebody, here: InContext) -> Response:
     """The entities as model and one's own answers make them."""
     asked_about(here, document_id)
-    with here.office.at(person.id) as desk:
-        desk.look_ahead(document_id)  # the page asks for these while the person reads the question
-        return _unchecked(views.entities(document_id, desk.view(document_id)))
+    with here.workspaces.of(person.id) as workspace:
+        workspace.look_ahead(document_id)  # the page asks for these while the person reads the question
+        return _unchecked(views.entities(document_id, workspace.view(document_id)))
 
 
 @routes.post("/documents/{document_id}/done")
 def done(document_id: int, body: DoneRequest, person: Somebody, here: InContext) -> State:
     """Leave a document, or take it up again."""
     asked_about(here, document_id)
-    with here.office.at(person.id) as desk:
-        desk.finish(document_id, done=body.done)
-        return views.state(desk, desk.show(document_id))
+    with here.workspaces.of(person.id) as workspace:
+        workspace.finish(document_id, done=body.done)
+        return views.state(workspace, workspace.show(document_id))
 
 
 # Questions and answers
@@ -179,17 +178,17 @@ def done(document_id: int, body: DoneRequest, person: Somebody, here: InContext)
 def next_question(person: Somebody, here: InContext, document: int | None = None) -> State:
     if document is not None:
         asked_about(here, document)
-    with here.office.at(person.id) as desk:
-        return views.state(desk, desk.show(document))
+    with here.workspaces.of(person.id) as workspace:
+        return views.state(workspace, workspace.show(document))
 
 
 @routes.post("/answers", response_model=AnswerResult)
 def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
     """Answer the open question and get the next. What is acknowledged is on disk."""
     asked_about(here, body.document)
-    with here.office.at(person.id) as desk:
+    with here.workspaces.of(person.id) as workspace:
         try:
-            did = desk.answer(
+            did = workspace.answer(
                 body.client_id,
                 body.document,
                 body.question,
@@ -198,15 +197,15 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
                 withdrawing=body.withdraw,
             )
         except NotOpenError as error:
-            shown = views.state(desk, desk.show(body.document))
+            shown = views.state(workspace, workspace.show(body.document))
             raise ApiError(409, "not-open", str(error), next=shown) from error
         except ContradictionError as error:
-            raise _contradiction(desk, body.document, error) from error
+            raise _contradiction(workspace, body.document, error) from error
         document = here.project.documents.get(did.document_id)
         result = AnswerResult(
             outcome=views.outcome(document, did),
             repeated=did.repeated,
-            next=views.state(desk, desk.show(did.document_id)),
+            next=views.state(workspace, workspace.show(did.document_id)),
         )
     return _unchecked(result)
 
@@ -214,20 +213,20 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
 @routes.post("/withdraw")
 def withdraw(body: WithdrawRequest, person: Somebody, here: InContext) -> ActionResult:
     asked_about(here, body.document)
-    with here.office.at(person.id) as desk:
-        return _action(desk, desk.withdraw(body.client_id, body.document, body.number))
+    with here.workspaces.of(person.id) as workspace:
+        return _action(workspace, workspace.withdraw(body.client_id, body.document, body.number))
 
 
 @routes.post("/undo")
 def undo(body: StepRequest, person: Somebody, here: InContext) -> ActionResult:
-    with here.office.at(person.id) as desk:
-        return _action(desk, desk.undo(body.client_id))
+    with here.workspaces.of(person.id) as workspace:
+        return _action(workspace, workspace.undo(body.client_id))
 
 
 @routes.post("/redo")
 def redo(body: StepRequest, person: Somebody, here: InContext) -> ActionResult:
-    with here.office.at(person.id) as desk:
-        return _action(desk, desk.redo(body.client_id))
+    with here.workspaces.of(person.id) as workspace:
+        return _action(workspace, workspace.redo(body.client_id))
 
 
 @routes.get("/history")
@@ -239,10 +238,10 @@ def history(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> History:
     """One's own answers and edits, newest first."""
-    with here.office.at(person.id) as desk:
+    with here.workspaces.of(person.id) as workspace:
         with here.project.database.read() as connection:
-            rows = desks.history(connection, person.id, document, before, limit)
-        sessions = {each: desk.past(each) for each in {row.document_id for row in rows}}
+            rows = log.history(connection, person.id, document, before, limit)
+        sessions = {each: workspace.past(each) for each in {row.document_id for row in rows}}
         entries = [views.logged_entry(row.document_id, sessions[row.document_id], row) for row in rows]
     return History(entries=entries, next_before=rows[-1].id if len(rows) == limit else None)
 
@@ -251,9 +250,9 @@ def history(
 def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
     """Review: split, merge, move, remove or add."""
     asked_about(here, body.document)
-    with here.office.at(person.id) as desk:
+    with here.workspaces.of(person.id) as workspace:
         try:
-            did = desk.edit(
+            did = workspace.edit(
                 body.client_id,
                 body.document,
                 _edit_of(body),
@@ -261,18 +260,18 @@ def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
                 withdrawing=body.withdraw,
             )
         except ContradictionError as error:
-            raise _contradiction(desk, body.document, error) from error
+            raise _contradiction(workspace, body.document, error) from error
         return EditResult(
             number=did.number or 0,
             repeated=did.repeated,
-            entities=views.entities(did.document_id, desk.own(did.document_id).session),
-            next=views.state(desk, desk.show(did.document_id)),
+            entities=views.entities(did.document_id, workspace.own(did.document_id).session),
+            next=views.state(workspace, workspace.show(did.document_id)),
         )
 
 
 @routes.get("/status")
 def status(here: InContext) -> ModelStatus:
-    return views.model_status(here.office, None)
+    return views.model_status(here.workspaces, None)
 
 
 # To read
@@ -336,19 +335,19 @@ def _edit_of(body: EditRequest) -> edits.Edit:
             return edits.Add(span_of(given.mention), None if given.to is None else span_of(given.to))
 
 
-def _action(desk: Desk, did: Done) -> ActionResult:
-    seat = desk.own(did.document_id)
-    entry = next((each for each in seat.session.given if each.number == did.number), None)
+def _action(workspace: Workspace, did: Recorded) -> ActionResult:
+    opened = workspace.own(did.document_id)
+    entry = next((each for each in opened.session.given if each.number == did.number), None)
     return ActionResult(
         document=did.document_id,
-        did=None if entry is None else views.history_entry(did.document_id, seat.session, entry),
+        did=None if entry is None else views.history_entry(did.document_id, opened.session, entry),
         repeated=did.repeated,
-        next=views.state(desk, desk.show(did.document_id)),
+        next=views.state(workspace, workspace.show(did.document_id)),
     )
 
 
-def _contradiction(desk: Desk, document_id: int, error: ContradictionError) -> ApiError:
-    session = desk.own(document_id).session
+def _contradiction(workspace: Workspace, document_id: int, error: ContradictionError) -> ApiError:
+    session = workspace.own(document_id).session
     entries = {entry.number: entry for entry in session.given}
     answers = [views.history_entry(document_id, session, entries[n]) for n in error.answers if n in entries]
     if not answers:

@@ -12,9 +12,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from corefine.project.project import Project
 from corefine.project.store import people
-from corefine.project.store.documents import Entry
+from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.people import LOGIN_DAYS, Person
-from corefine.project.work.workspaces import Office
+from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
 
 COOKIE = "corefine"
@@ -30,7 +30,7 @@ class Context:
     """One server's state. `open` means that whoever reaches it is its owner: on loopback, before any invitation."""
 
     project: Project
-    office: Office
+    workspaces: Workspaces
     open: bool
     notices: list[str] = field(default_factory=list)
     _owner: Person | None = None
@@ -100,9 +100,9 @@ async def owner(person: Somebody) -> Person:
 Owner = Annotated[Person, Depends(owner)]
 
 
-def asked_about(here: InContext, document_id: int) -> Entry:
+def asked_about(here: InContext, document_id: int) -> DocumentInfo:
     """A document by its number, unless it is kept out of annotation."""
-    found = next((entry for entry in here.office.entries() if entry.id == document_id), None)
+    found = next((entry for entry in here.workspaces.documents() if entry.id == document_id), None)
     if found is None:
         raise not_found(f"document {document_id}")
     return found

@@ -30,12 +30,12 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 @routes.get("/settings")
 def settings(here: InContext) -> Settings:
-    return Settings(**here.office.settings.to_dict())
+    return Settings(**here.workspaces.settings.to_dict())
 
 
 @routes.put("/settings")
 def change_settings(body: Settings, here: InContext) -> Settings:
-    here.office.change_settings(ProjectSettings.from_dict(body.model_dump()))
+    here.workspaces.change_settings(ProjectSettings.from_dict(body.model_dump()))
     return body
 
 
@@ -52,7 +52,7 @@ async def upload(
     """Add the documents of a file, or of the files in a zip archive. The body is the file."""
     content = await request.body()
     found = await run_in_threadpool(uploads.import_upload, here.project, name, content)
-    here.office.documents_changed()
+    here.workspaces.documents_changed()
     return Upload(added=found.added, skipped=[Skipped(file=file, reason=why) for file, why in found.skipped])
 
 
@@ -117,10 +117,10 @@ def revoke(person_id: int, here: InContext) -> list[PersonRow]:
 
 @routes.get("/training")
 def show_training(here: InContext) -> TrainingStatus:
-    return training_status(here.project, here.office)
+    return training_status(here.project, here.workspaces)
 
 
 @routes.post("/training")
 def train_now(here: InContext) -> TrainingStatus:
     training.request(here.project)
-    return training_status(here.project, here.office)
+    return training_status(here.project, here.workspaces)

@@ -8,10 +8,10 @@ from sqlalchemy import select
 
 from corefine.project.project import Project
 from corefine.project.results.statistics import person_statistics
-from corefine.project.store import people, schema, versions
-from corefine.project.store.versions import TRAINED
-from corefine.project.work.workspace import count_answers
-from corefine.project.work.workspaces import Office
+from corefine.project.store import people, predictions, schema
+from corefine.project.store.log import count_answers
+from corefine.project.store.predictions import TRAINED
+from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.owner_types import PersonRow, TrainingStatus
 from corefine.web.api.views import timestamp
 
@@ -42,15 +42,15 @@ def person_rows(project: Project) -> list[PersonRow]:
     return rows
 
 
-def training_status(project: Project, office: Office) -> TrainingStatus:
+def training_status(project: Project, workspaces: Workspaces) -> TrainingStatus:
     with project.database.read() as connection:
         row = connection.execute(select(schema.worker)).first()
         answers = count_answers(connection)
-        known = versions.all_of(connection)
+        known = predictions.all_versions(connection)
     runs = [version for version in known if version.kind == TRAINED]
-    ready = [version.id for version in known if version.state == versions.READY]
+    ready = [version.id for version in known if version.state == predictions.READY]
     silent = row is None or time.time() - row.beat_at > SILENT_SECONDS
-    failed = runs[-1].message if runs and runs[-1].state == versions.FAILED else None
+    failed = runs[-1].message if runs and runs[-1].state == predictions.FAILED else None
     state = "stopped" if silent or row is None else row.state
     return TrainingStatus(
         state="failed" if state == "idle" and failed else state,  # type: ignore[arg-type]  # the same words
@@ -58,5 +58,5 @@ def training_status(project: Project, office: Office) -> TrainingStatus:
         message=failed or (None if row is None else row.message),
         share_done=None if row is None else row.share_done,
         answers_since=answers - (runs[-1].answers if runs else 0),
-        retrain_every=office.settings.retrain_every,
+        retrain_every=workspaces.settings.retrain_every,
     )

@@ -59,7 +59,7 @@ def dashboard(here: InContext) -> Dashboard:
             for point in found.curve
         ],
         people=person_rows(here.project),
-        training=training_status(here.project, here.office),
+        training=training_status(here.project, here.workspaces),
     )
 
 
@@ -108,7 +108,7 @@ def show_adjudication(here: InContext) -> Adjudication:
                         mention=each.is_mention,
                         answer=None if each.answer is None else answer_json(each.answer),
                     )
-                    for each in found.versions
+                    for each in found.opinions
                 ],
                 decision=None if found.decision is None else Decision(**found.decision),
             )

@@ -146,7 +146,7 @@ def answer_study(body: StudyAnswer, person: Somebody, here: InContext) -> Sessio
 
 def _protocol(here: Context) -> Protocol:
     """Only the follow-up where that is the project's mode; else discrete questions, which time both steps."""
-    mode = here.office.settings.protocol
+    mode = here.workspaces.settings.protocol
     return mode if mode is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 

@@ -1,4 +1,4 @@
-"""What a desk has, as the API says it. Called while the desk is held."""
+"""What a workspace has, as the API says it. Called while the workspace is held."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from corefine.annotation.question import Answer, Question, span_from_json, span_
 from corefine.annotation.revision import EPSILON, Revision
 from corefine.annotation.session import Session
 from corefine.document import Document, Span, document_order
-from corefine.project.store.log import Logged
-from corefine.project.store.versions import READY, TRAINING
-from corefine.project.work import workspace as desks
-from corefine.project.work.sessions import Seat
-from corefine.project.work.workspace import Desk, Done, Shown
-from corefine.project.work.workspaces import Office
+from corefine.project.store.log import LoggedEvent
+from corefine.project.store.predictions import READY, TRAINING
+from corefine.project.work.sessions import OpenDocument
+from corefine.project.work.workspace import Recorded, Shown, Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.types import (
     AnswerJson,
     EntitiesView,
@@ -38,18 +37,18 @@ from corefine.web.api.types import (
 MOST_CHANCES = 8
 
 
-def state(desk: Desk, shown: Shown) -> State:
-    seat = shown.seat
+def state(workspace: Workspace, shown: Shown) -> State:
+    opened = shown.opened
     question = None
-    if seat is not None and shown.question is not None:
-        question = question_view(seat.document_id, seat.session, shown.question)
+    if opened is not None and shown.question is not None:
+        question = question_view(opened.document_id, opened.session, shown.question)
     return State(
         state=shown.state,  # type: ignore[arg-type]  # the same words
         document=shown.document_id,
         question=question,
         upcoming=shown.upcoming,
-        progress=None if seat is None else progress(desk, seat),
-        model=model_status(desk.office, seat),
+        progress=None if opened is None else progress(workspace, opened),
+        model=model_status(workspace.workspaces, opened),
     )
 
 
@@ -57,7 +56,7 @@ def question_view(document_id: int, session: Session, question: Question) -> Que
     document = session.document
     antecedent = question.antecedent
     return QuestionView(
-        id=desks.question_id_of(question),
+        id=question_id_of(question),
         number=question.number,
         document=document_id,
         protocol=question.protocol.value,
@@ -100,8 +99,8 @@ def _first_of(revision: Revision, label: int) -> Span:
     return min(first, key=document_order)
 
 
-def progress(desk: Desk, seat: Seat) -> Progress:
-    session = seat.session
+def progress(workspace: Workspace, opened: OpenDocument) -> Progress:
+    session = opened.session
     questions = len(session.answers)
     budget = session.budget
     open_mentions = session.open_mentions
@@ -118,20 +117,20 @@ def progress(desk: Desk, seat: Seat) -> Progress:
         seconds_left=left,
         settled=1.0 - open_mentions / max(1, len(session.revision.prediction)),
         open_mentions=open_mentions,
-        documents_done=len(desk.finished),
-        documents=len(desk.office.entries()),
-        total_questions=desk.total_questions,
-        total_seconds=desk.total_seconds,
-        can_undo=desk.can_undo,
-        can_redo=desk.can_redo,
+        documents_done=len(workspace.finished),
+        documents=len(workspace.workspaces.documents()),
+        total_questions=workspace.total_questions,
+        total_seconds=workspace.total_seconds,
+        can_undo=workspace.can_undo,
+        can_redo=workspace.can_redo,
     )
 
 
-def model_status(office: Office, seat: Seat | None) -> ModelStatus:
-    versions = office.versions()
+def model_status(workspaces: Workspaces, opened: OpenDocument | None) -> ModelStatus:
+    versions = workspaces.versions()
     ready = [version for version in versions if version.state == READY]
     latest = ready[-1].id if ready else 0
-    used = latest if seat is None else seat.version
+    used = latest if opened is None else opened.version
     name = next((version.name for version in versions if version.id == used), "")
     failed = versions[-1].message if versions and versions[-1].state not in (READY, TRAINING) else None
     return ModelStatus(
@@ -139,12 +138,12 @@ def model_status(office: Office, seat: Seat | None) -> ModelStatus:
         name=name,
         latest=latest,
         training=any(version.state == TRAINING for version in versions),
-        share_done=office.share_done(),
+        share_done=workspaces.share_done(),
         error=failed,
     )
 
 
-def outcome(document: Document, done: Done) -> OutcomeView:
+def outcome(document: Document, done: Recorded) -> OutcomeView:
     told = done.outcome or {"number": done.number or 0, "settled": [], "pairs": 0}
     texts = [document.words(span_from_json(span)) for span in told["settled"]]
     return OutcomeView(number=told["number"], settled=told["settled"], settled_texts=texts, pairs=told["pairs"])
@@ -209,7 +208,7 @@ def history_entry(
     )
 
 
-def logged_entry(document_id: int, session: Session, row: Logged) -> HistoryEntry:
+def logged_entry(document_id: int, session: Session, row: LoggedEvent) -> HistoryEntry:
     entry = next(entry for entry in session.given if entry.number == row.number)
     return history_entry(document_id, session, entry, at=row.at, version=row.model_version)
 

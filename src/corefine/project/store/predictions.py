@@ -33,7 +33,7 @@ EMPTY = Prediction(
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ModelVersion:
     id: int
     name: str
     kind: str
@@ -44,29 +44,29 @@ class Version:
     created_at: float
 
 
-def add(connection: Connection, name: str, kind: str, *, state: str = READY, answers: int = 0) -> int:
+def add_version(connection: Connection, name: str, kind: str, *, state: str = READY, answers: int = 0) -> int:
     number = (connection.execute(select(func.max(schema.versions.c.id))).scalar() or 0) + 1
     values = {"id": number, "name": name, "kind": kind, "state": state, "answers": answers}
     connection.execute(insert(schema.versions).values(**values, created_at=time.time()))
     return number
 
 
-def finish(
+def finish_version(
     connection: Connection, number: int, state: str, *, f1: float | None = None, message: str | None = None
 ) -> None:
     values = {"state": state, "f1": f1, "message": message}
     connection.execute(update(schema.versions).where(schema.versions.c.id == number).values(values))
 
 
-def all_of(connection: Connection) -> list[Version]:
-    return [Version(*row) for row in connection.execute(select(schema.versions).order_by(schema.versions.c.id))]
+def all_versions(connection: Connection) -> list[ModelVersion]:
+    return [ModelVersion(*row) for row in connection.execute(select(schema.versions).order_by(schema.versions.c.id))]
 
 
-def latest(connection: Connection) -> Version | None:
+def latest_version(connection: Connection) -> ModelVersion | None:
     """The newest version that can be used."""
     query = select(schema.versions).where(schema.versions.c.state == READY).order_by(schema.versions.c.id.desc())
     row = connection.execute(query.limit(1)).first()
-    return None if row is None else Version(*row)
+    return None if row is None else ModelVersion(*row)
 
 
 class Predictions:
