@@ -16,9 +16,7 @@ import typer
 
 from command import Json, Seed, report, run
 from corefine.annotation.annotators import GoldAnnotator
-from corefine.annotation.log import assertions_of
 from corefine.annotation.revision import Mask, Revision
-from corefine.annotation.selectors import Progress
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 from corefine.links import Links
@@ -84,13 +82,13 @@ def choose_from_scratch(session: Session) -> int | None:
     """The row to ask about next, with nothing kept from before but the answers."""
     links = Links(infer_first=session.links.infer_first)
     for answered in session.answers:
-        links.assert_all(answered.question.number, assertions_of(answered))
+        links.assert_all(answered.question.number, answered.assertions)
     prediction = session.revision.prediction
     revision = Revision(prediction, links)
     scores = session.selector.scores(revision, np.arange(len(prediction)))
     allowed: Mask = ~revision.settled & (prediction.candidates != NONE).any(axis=1)
     allowed[[revision.nodes.number(answered.question.mention) for answered in session.answers]] = False
-    return session.selector.choose(scores, allowed, revision, Progress(len(session.answers), None))
+    return session.selector.choose(scores, allowed, revision, asked=len(session.answers), budget=None)
 
 
 def large_document(spans: int, candidates: int, seed: int) -> tuple[Document, Prediction]:

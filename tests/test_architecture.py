@@ -28,7 +28,7 @@ ALLOWED = {
         "annotation", "corpora", "document", "errors", "files", "folders", "formats", "links", "prediction", "scores"
     },
     "simulation": {
-        "annotation", "corpora", "document", "errors", "files", "folders", "models", "prediction", "scores"
+        "annotation", "corpora", "document", "errors", "files", "folders", "links", "models", "prediction", "scores"
     },
     "reproduction": {"annotation", "document", "errors", "files", "links", "simulation"},
     "project": {"annotation", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"},

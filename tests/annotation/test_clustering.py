@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corefine.annotation.decoding import decode
+from corefine.annotation.revision import decode
 from corefine.document import Span
 from corefine.errors import ContradictionError
 from corefine.links import Links, Relation

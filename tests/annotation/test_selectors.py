@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 
 from corefine.annotation.revision import Revision
-from corefine.annotation.selectors import SELECTORS, Entropy, LccMcu, PairwiseEntropy, Progress, Random, make_selector
+from corefine.annotation.selectors import SELECTORS, Entropy, LccMcu, PairwiseEntropy, Random, make_selector
 from corefine.document import Span
 from corefine.errors import InputError, PredictionError
 from corefine.links import Links
 from corefine.prediction import Prediction
 from helpers.making import prediction_of, predictions
-
-NO_BUDGET = Progress(asked=0, budget=None)
 
 
 def scores_of(name: str, prediction: Prediction, links: Links | None = None, **settings: object) -> list[float]:
@@ -76,20 +74,20 @@ def test_lcc_asks_the_doubtful_links_first_then_mcu_the_near_ones() -> None:
     allowed = np.array([False, True, True, True, True])
     order = []
     for asked in range(4):
-        row = selector.choose(scores, allowed, revision, Progress(asked, budget=4))
+        row = selector.choose(scores, allowed, revision, asked=asked, budget=4)
         assert row is not None
         order.append(row)
         allowed[row] = False
     assert order == [3, 1, 2, 4]
-    assert selector.choose(scores, allowed, revision, Progress(4, budget=8)) is None
+    assert selector.choose(scores, allowed, revision, asked=4, budget=8) is None
 
 
 def test_lcc_goes_on_with_the_other_kind_when_one_has_run_out() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 0.1, 0: 0.9}, {"-": 0.1, 0: 0.9}])
     revision = Revision(prediction, Links())
     scores = LccMcu().scores(revision, np.arange(3))
-    late = Progress(asked=9, budget=10)  # the second half, but all are clustered
-    assert LccMcu().choose(scores, np.array([False, True, True]), revision, late) == 1
+    # the second half of the budget, but all are clustered
+    assert LccMcu().choose(scores, np.array([False, True, True]), revision, asked=9, budget=10) == 1
 
 
 def test_pairwise_entropy_is_that_of_the_most_uncertain_pair() -> None:
@@ -128,7 +126,7 @@ def test_random_gives_every_row_the_same_chance() -> None:
     chosen = []
     for seed in range(600):
         selector = Random(seed=seed)
-        chosen.append(selector.choose(selector.scores(revision, np.arange(4)), allowed, revision, NO_BUDGET))
+        chosen.append(selector.choose(selector.scores(revision, np.arange(4)), allowed, revision, asked=0, budget=None))
     counts = np.bincount(np.array(chosen), minlength=4)
     assert counts[0] == 0
     assert (counts[1:] > 150).all()
@@ -139,7 +137,7 @@ def test_ties_go_to_the_first_in_document_order() -> None:
     revision = Revision(prediction, Links())
     scores = Entropy().scores(revision, np.arange(3))
     assert scores[1] == scores[2]
-    assert Entropy().choose(scores, np.array([False, True, True]), revision, NO_BUDGET) == 1
+    assert Entropy().choose(scores, np.array([False, True, True]), revision, asked=0, budget=None) == 1
 
 
 def test_an_unknown_selector_is_named_and_so_are_the_known() -> None:

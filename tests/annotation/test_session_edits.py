@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corefine.annotation.annotators import GoldAnnotator, annotate
-from corefine.annotation.log import Budget, Closing
+from corefine.annotation.log import Budget
 from corefine.annotation.question import Answer, Protocol, Reply
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
@@ -61,9 +61,6 @@ def test_edits_that_cannot_be_meant() -> None:
     with pytest.raises(ContradictionError):
         session.edit([Must(A, C), Cannot(A, C)])
     assert state_of(session) == before
-    late = Session(DOCUMENT, PREDICTION, closing=Closing.PER_DOCUMENT)
-    with pytest.raises(AnswerError, match="closed over"):
-        late.edit([Must(A, C)])
 
 
 def test_a_contradiction_is_resolved_in_one_step() -> None:
@@ -95,6 +92,16 @@ def test_if_the_contradiction_remains_nothing_is_withdrawn() -> None:
         session.edit([Must(B, C)], withdrawing=[2, 7])
     assert state_of(session) == before
     assert session.next_question() is question
+
+
+def test_a_refused_edit_leaves_the_order_of_the_answers() -> None:
+    session = fresh()
+    session.edit([Cannot(A, C)])
+    session.edit([Cannot(A, B)])
+    session.edit([Cannot(B, C)])
+    with pytest.raises(ContradictionError):
+        session.edit([Must(B, C)], withdrawing=[2])
+    assert session.links.answers() == [1, 2, 3]
 
 
 def test_is_this_a_mention() -> None:

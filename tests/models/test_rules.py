@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corefine.annotation.decoding import decode
+from corefine.annotation.revision import decode
 from corefine.corpora import stories
 from corefine.document import Document, Span
 from corefine.models.rules import predict

@@ -1,10 +1,9 @@
-"""What a session keeps of what happened, and its form in the log."""
+"""The entries of a session's log, and their JSON form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from corefine.annotation.question import Answer, Protocol, Question, Reply, span_from_json, span_to_json
@@ -15,28 +14,17 @@ from corefine.links import Assertion, Cannot, First, Must, NotAMention
 LOG_VERSION = 1
 
 
-class Closing(StrEnum):
-    """When the closure of the links is taken. All but the first are ablations."""
-
-    INCREMENTAL = "incremental"
-    """After every answer: the next question is chosen on all that follows from the answers so far."""
-    PER_DOCUMENT = "per-document"
-    """Once, when the document is relabelled; until then an answer changes only its own mention's row."""
-    OFF = "off"
-    """Never: relabelling too knows only the pairs that answers speak of."""
-
-
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop asking: after so many questions, or so many seconds; None is no limit."""
+    """When to stop asking: after this many questions, or this many seconds. None means no limit."""
 
     questions: int | None = None
     seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer that was given; `seconds` is what it took, measured or by the cost model."""
+class AnswerEntry:
+    """An answer to a question. `seconds` is the time it took, measured or taken from the cost model."""
 
     question: Question
     answer: Answer
@@ -48,11 +36,22 @@ class Answered:
 
     @property
     def assertions(self) -> tuple[Assertion, ...]:
-        return assertions_of(self)
+        """What the answer says about mentions, as links."""
+        mention, antecedent = self.question.mention, self.question.antecedent
+        answer = self.answer
+        if answer.reply in (Reply.NOT_A_MENTION, Reply.BOUNDARIES):
+            return (NotAMention(mention),)
+        assertions: list[Assertion] = []
+        if antecedent is not None and answer.same is not None:
+            assertions.append(Must(antecedent, mention) if answer.same else Cannot(antecedent, mention))
+        if answer.span is not None:
+            first = answer.reply is Reply.FIRST
+            assertions.append(First(answer.span, mention) if first else Must(answer.span, mention))
+        return tuple(assertions)
 
     @property
     def mentions(self) -> tuple[Span, ...]:
-        """Spans that the answer says are mentions, whether or not it links them."""
+        """Spans that the answer says are mentions, linked or not."""
         if self.answer.reply is Reply.BOUNDARIES and self.answer.span is not None:
             return (self.answer.span,)
         return (self.question.mention,) if self.question.protocol is Protocol.MENTIONS and self.answer.same else ()
@@ -71,7 +70,7 @@ class Answered:
         }
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Answered:
+    def from_json(cls, fields: dict[str, Any]) -> AnswerEntry:
         antecedent = fields["antecedent"]
         question = Question(
             number=fields["number"],
@@ -85,10 +84,10 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
-    """What a person said without being asked, as when reviewing: one step in the log, however much it asserts.
+class EditEntry:
+    """What a person said without being asked, as in a review. It is one step, however much it asserts.
 
-    mentions    spans that are mentions, whether or not an assertion links them
+    mentions    spans that are mentions, linked or not
     """
 
     number: int
@@ -99,30 +98,32 @@ class Edited:
     def to_json(self) -> dict[str, Any]:
         return {
             "number": self.number,
-            "assertions": [_assertion_to_json(assertion) for assertion in self.assertions],
+            "assertions": [[said.name, *map(span_to_json, said.spans)] for said in self.assertions],
             "mentions": [span_to_json(span) for span in self.mentions],
             "seconds": self.seconds,
         }
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Edited:
+    def from_json(cls, fields: dict[str, Any]) -> EditEntry:
         return cls(
             number=fields["number"],
-            assertions=tuple(_assertion_from_json(*assertion) for assertion in fields["assertions"]),
+            assertions=tuple(_ASSERTIONS[name](*map(span_from_json, spans)) for name, *spans in fields["assertions"]),
             mentions=tuple(map(span_from_json, fields["mentions"])),
             seconds=fields["seconds"],
         )
 
 
-Entry = Answered | Edited
+_ASSERTIONS: dict[str, type[Assertion]] = {kind.name: kind for kind in (Must, Cannot, First, NotAMention)}
+
+LogEntry = AnswerEntry | EditEntry
 """What has a number in the log and can be withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an answer brought about.
+    """What an answer or edit changed.
 
-    settled    other mentions that need no question any more
+    settled    other mentions that no longer need a question
     pairs      pairs of mentions newly known to be, or not to be, one entity
     """
 
@@ -133,7 +134,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One step that can be undone: entries were withdrawn, and one was given, or only either of the two."""
+    """One step of undo and redo: the numbers of the entries that it gave and withdrew."""
 
     given: tuple[int, ...] = ()
     withdrawn: tuple[int, ...] = ()
@@ -143,71 +144,34 @@ class Action:
         return Action(given=self.withdrawn, withdrawn=self.given)
 
 
-def assertions_of(answered: Answered) -> tuple[Assertion, ...]:
-    """What an answer says about mentions, as links."""
-    mention, antecedent = answered.question.mention, answered.question.antecedent
-    answer = answered.answer
-    if answer.reply in (Reply.NOT_A_MENTION, Reply.BOUNDARIES):
-        return (NotAMention(mention),)
-    assertions: list[Assertion] = []
-    if antecedent is not None and answer.same is not None:
-        assertions.append(Must(antecedent, mention) if answer.same else Cannot(antecedent, mention))
-    if answer.span is not None:
-        first = answer.reply is Reply.FIRST
-        assertions.append(First(answer.span, mention) if first else Must(answer.span, mention))
-    return tuple(assertions)
-
-
-def spans_of(assertion: Assertion) -> tuple[Span, ...]:
-    """The spans that an assertion speaks of."""
-    match assertion:
-        case Must(a, b) | Cannot(a, b) | First(a, b):
-            return (a, b)
-        case NotAMention(mention):
-            return (mention,)
-
-
-def spans_said(entry: Entry) -> set[Span]:
-    """All spans that an answer or edit names; of an answer also the mention asked about and the span of its reply."""
-    said = {*entry.mentions, *(span for assertion in entry.assertions for span in spans_of(assertion))}
-    if isinstance(entry, Answered):
+def spans_said(entry: LogEntry) -> set[Span]:
+    """All spans that an entry names, including the mention asked about and the span of the reply."""
+    said = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
+    if isinstance(entry, AnswerEntry):
         said.add(entry.question.mention)
         if entry.answer.span is not None:
             said.add(entry.answer.span)
     return said
 
 
-def check_mentions(entry: Entry, standing: Iterable[Entry]) -> None:
-    """Raise where one says that a span is a mention and the other that it is not: links alone do not know of that."""
+def check_mentions(entry: LogEntry, standing: Iterable[LogEntry]) -> None:
+    """Raise if one entry says that a span is a mention and another that it is not. Links alone cannot tell."""
     said, denied = set(entry.mentions), _denied(entry)
     if not said and not denied:
         return
     against = [other.number for other in standing if not denied.isdisjoint(other.mentions) or said & _denied(other)]
     if said & denied or against:
+        others = f"answer {', '.join(map(str, against))}" if against else "itself"
         span = min(said | denied)
-        message = f"answer {entry.number} says whether {span} is a mention, and others say the opposite: "
-        raise ContradictionError(f"{message}{', '.join(map(str, against)) or 'so does it itself'}", against)
+        raise ContradictionError(f"on whether {span} is a mention, answer {entry.number} contradicts {others}", against)
 
 
-def _denied(entry: Entry) -> set[Span]:
+def _denied(entry: LogEntry) -> set[Span]:
     return {assertion.mention for assertion in entry.assertions if isinstance(assertion, NotAMention)}
 
 
-_KINDS: dict[str, type[Assertion]] = {"must": Must, "cannot": Cannot, "first": First, "not-a-mention": NotAMention}
-
-
-def _assertion_to_json(assertion: Assertion) -> list[Any]:
-    kind = next(kind for kind, type_ in _KINDS.items() if isinstance(assertion, type_))
-    spans = (assertion.first, assertion.mention) if isinstance(assertion, First) else spans_of(assertion)
-    return [kind, *map(span_to_json, spans)]
-
-
-def _assertion_from_json(kind: str, *spans: list[Any]) -> Assertion:
-    return _KINDS[kind](*map(span_from_json, spans))
-
-
 def check_log(log: dict[str, Any], own: dict[str, Any]) -> None:
-    """Raise unless the log is of the same document and settings as `own`, the log of the session that takes it."""
+    """Raise unless the log fits the document and settings of `own`, the log of the session that replays it."""
     if log.get("version") != LOG_VERSION:
         raise InputError(f"the log has version {log.get('version')!r}; this corefine reads version {LOG_VERSION}")
     for field, value in own.items():

@@ -1,13 +1,13 @@
-"""A prediction under the answers given so far: its rows, its clusters, and the mass of each row on each cluster.
+"""A prediction given the answers so far: its rows, its clusters, and the mass of each row on each cluster.
 
-The rules, for the row of mention i, first that applies:
+The row of mention i is set by the first rule that applies:
 
-    i is no mention, or is known to start its entity    all on epsilon
-    i must be one with earlier mentions                 all on the most probable of them, ties to the nearest
-    otherwise                                           nothing on what i cannot be, the rest renormalised;
-                                                        all on epsilon if nothing is left
+    i is not a mention, or is the first of its entity    all mass on epsilon
+    i must be one entity with earlier mentions           all mass on the most probable of them, ties to the nearest
+    otherwise                                            no mass on what i cannot be, the rest renormalised;
+                                                         all on epsilon if nothing is left
 
-Rows depend only on the prediction and the links, never on the order of answers, so a withdrawn answer leaves no trace.
+Rows depend only on the prediction and the links, not on the order of answers, so a withdrawn answer leaves no trace.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefine.annotation.clustering import Decoder, Nodes
+from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.document import Cluster, Span
 from corefine.errors import PredictionError
 from corefine.links import Change, Links
@@ -27,19 +28,19 @@ from corefine.prediction import NONE, Floats, Indices, Prediction
 Mask = NDArray[np.bool_]
 
 EPSILON = 0
-"""Column of "no antecedent" in a row, and its class in `Masses`."""
+"""Column of "no antecedent" in a row, and its label in `Masses`."""
 
 MOST_BINS = 2_000_000
-"""Rows are summed in blocks of at most so many (row, cluster) bins, which bounds memory on long documents."""
+"""Rows are summed in blocks of at most this many (row, cluster) bins. This bounds memory on long documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Masses:
-    """The mass of some rows on each cluster that has any; epsilon is a class of its own.
+    """The mass of some rows on each cluster that has any, in three columns.
 
     row      position in the rows asked for, ascending
     label    0 for epsilon, else 1 + the cluster's label
-    mass     P(i in C), or the share of votes
+    mass     probability, or share of votes, that the row's mention is in the cluster
     rows     how many rows were asked for
     """
 
@@ -49,13 +50,13 @@ class Masses:
     rows: int
 
     def entropy(self) -> Floats:
-        """Entropy of each row over its clusters, to the last bit the same however the clusters are labelled."""
+        """Entropy of each row over its clusters. It does not depend on the labels, not even in the last bit."""
         order = np.lexsort((self.mass, self.row))
         row, mass = self.row[order], self.mass[order]
         return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
 
     def largest(self, label: Indices | None = None) -> Floats:
-        """The largest mass of each row on a cluster other than epsilon; or the mass on the cluster of that label."""
+        """Each row's largest mass on a cluster other than epsilon; with `label`, its mass on that label."""
         kept = self.label != EPSILON if label is None else self.label == label[self.row]
         best = np.zeros(self.rows)
         np.maximum.at(best, self.row[kept], self.mass[kept])
@@ -63,17 +64,19 @@ class Masses:
 
 
 class Revision:
-    """One prediction under one document's links; `update` follows the links as they change.
+    """One prediction revised by the links of one document.
 
-    rows        [N, 1 + K] probabilities under the links; a row whose antecedent is not among its candidates
-                is all zero
-    votes       [N, 1 + K] share of the committee for each antecedent under the links, or None without a committee
-    blocked     [N, K] candidates that are not to be proposed: ruled out, padding, or the row is settled
+    rows        [N, 1 + K] revised probabilities; all zero if the antecedent is not among the row's candidates
+    votes       [N, 1 + K] revised share of the committee for each antecedent, or None without a committee
+    blocked     [N, K] candidates not to propose: ruled out, padding, or all of a settled row
     passed      [N, K] pairs that somebody was asked about and could not tell
-    settled     [N] the answer about this mention is implied: asking would tell nothing
+    settled     [N] the answer about this mention is known, so there is no point in asking
+
+    `answers` are the standing answers. The links hold all that follows from them; only the ablations of the simulation
+    look at the answers themselves.
     """
 
-    def __init__(self, prediction: Prediction, links: Links) -> None:
+    def __init__(self, prediction: Prediction, links: Links, answers: Iterable[AnswerEntry] = ()) -> None:
         size = len(prediction)
         self.prediction = prediction
         self.links = links
@@ -86,8 +89,8 @@ class Revision:
         self._base_votes = None if self.votes is None else self.votes.copy()
         self._padding = self.blocked.copy()
         self._listed_by = _ListedBy(prediction.candidates)
-        self._entity = _own_entities(0, size)  # of each node; negative where links know nothing of it
-        self._excluded: set[int] = set()  # nodes that are no mentions
+        self._entity = _own_entities(0, size)  # of each node; negative if no answer names it
+        self._excluded: set[int] = set()  # nodes that are not mentions
         self._antecedent = np.full(size, NONE, dtype=np.int64)  # node; may be outside the candidates
         self._strength = np.zeros(size)
         self._decoder = Decoder(self.nodes, links)
@@ -101,21 +104,25 @@ class Revision:
         return self._decoder.labels
 
     def clusters(self) -> tuple[Cluster, ...]:
-        """Clusters of two or more mentions, model links and human links together."""
+        """Clusters of two or more mentions, from model links and answers together."""
         return self._decoder.clusters()
 
     def antecedent(self, row: int) -> Span | None:
-        """What the row's mention is linked to; None for epsilon."""
+        """The row's antecedent; None for epsilon."""
         node = int(self._antecedent[row])
         return None if node == NONE else self.nodes.spans[node]
 
     def linked(self) -> Mask:
-        """[N] whether the mention has an antecedent; the head of a chain has none."""
+        """[N] whether the mention has an antecedent. The head of a chain has none."""
         linked: Mask = self._antecedent != NONE
         return linked
 
+    def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
+        """Follow an entry that was given or withdrawn and changed the links so; return rows whose masses may differ."""
+        return self.update(change)
+
     def update(self, change: Change) -> Indices:
-        """Follow a change of the links; return the rows whose masses may have changed."""
+        """Follow a change of the links; return the rows whose masses may differ."""
         return self._update(change.spans, change.entities)
 
     def _update(self, spans: Iterable[Span], entities: Iterable[int]) -> Indices:
@@ -132,9 +139,9 @@ class Revision:
         return np.union1d(rows, self._listed_by[changed])
 
     def _rows_apart(self, entities: Iterable[int], nodes: Indices) -> Indices:
-        """Rows that list one of these nodes and may now have to rule it out, or no longer.
+        """Rows that list one of these nodes and may have to rule it out now, or no longer.
 
-        Of an entity that is set apart, only the first member can have an open row: the others must be one with it.
+        In an entity that is set apart only the first member can have an open row: the others are linked to it.
         """
         apart = {other for entity in entities for other in self.links.said_apart(entity)}
         firsts = (self.nodes.row(self.links.first(other)) for other in apart)
@@ -142,45 +149,39 @@ class Revision:
         return rows[np.isin(self.prediction.candidates[rows], nodes).any(axis=1)]
 
     def masses(self, rows: Indices, *, clustered: bool = True, votes: bool = False) -> Masses:
-        """P(i in C) of some rows, or their votes; unclustered, every antecedent is a cluster of its own."""
-        if votes and self.votes is None:
+        """The mass of some rows, or their votes, on each cluster. Unclustered, each antecedent is its own cluster."""
+        source = self.votes if votes else self.rows
+        if source is None:
             raise PredictionError("votes need the prediction of a committee (Prediction.members)")
-        source = self.votes if votes and self.votes is not None else self.rows
         size = 1 + len(self.nodes)
         step = max(1, MOST_BINS // size)
-        blocks = [
-            _sums(source[block], self._classes(block, clustered), size)
-            for block in (rows[at : at + step] for at in range(0, len(rows), step))
-        ]
-        row = [at + block[0] for at, block in zip(range(0, len(rows), step), blocks, strict=True)]
-        if not blocks:
-            return Masses(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
-        return Masses(
-            np.concatenate(row),
-            np.concatenate([block[1] for block in blocks]),
-            np.concatenate([block[2] for block in blocks]),
-            len(rows),
-        )
+        columns: list[tuple[Indices, Indices, Floats]] = []
+        for start in range(0, max(1, len(rows)), step):
+            block = rows[start : start + step]
+            row, label, mass = _sums(source[block], self._classes(block, clustered), size)
+            columns.append((start + row, label, mass))
+        row, label, mass = (np.concatenate(column) for column in zip(*columns, strict=True))
+        return Masses(row, label, mass, len(rows))
 
     def own_class(self, rows: Indices) -> Indices:
-        """The cluster each row's mention is in, as `Masses.label` has it."""
+        """The `Masses.label` of the cluster that each row's mention is in."""
         return 1 + self.labels[rows]
 
     def antecedent_class(self, rows: Indices) -> Indices:
-        """The antecedent each row's mention is linked to, as `Masses.label` has it when unclustered."""
+        """The unclustered `Masses.label` of each row's antecedent."""
         return 1 + self._antecedent[rows]
 
     def closed_pairs(self, rows: Indices) -> Mask:
-        """[R, K] pairs about which there is nothing to ask."""
+        """[R, K] pairs that are not to be asked about."""
         return self.blocked[rows] | self.passed[rows]
 
     def column(self, row: int, antecedent: Span) -> int | None:
-        """Where a row lists this candidate, None if it does not."""
+        """The column of this candidate in a row, None if the row does not list it."""
         found = np.flatnonzero(self.prediction.candidates[row] == self.nodes.number(antecedent))
         return int(found[0]) if len(found) else None
 
     def _classes(self, rows: Indices, clustered: bool) -> Indices:
-        """[R, 1 + K] the class of each column of some rows."""
+        """[R, 1 + K] the `Masses.label` of each column of some rows."""
         candidates = self.prediction.candidates[rows]
         classes = np.zeros((len(rows), 1 + candidates.shape[1]), dtype=np.int64)
         classes[:, 1:] = 1 + (self.labels[candidates] if clustered else candidates)
@@ -220,17 +221,17 @@ class Revision:
         self._antecedent[row], self._strength[row] = antecedent, 1.0
 
     def _best_known(self, row: int, entity: int, span: Span) -> int:
-        """The node of the entity that the model thinks the most probable antecedent, ties to the nearest."""
+        """The entity's node that is the most probable antecedent in the model; ties go to the nearest."""
         candidates = self.prediction.candidates[row]
         columns = np.flatnonzero(self._entity[candidates] == entity)
         columns = columns[candidates[columns] != NONE]
-        if not len(columns):  # none that the model proposed: the nearest of what people said
+        if not len(columns):  # the model proposed none of them: take the nearest
             return self.nodes.number(max(member for member in self.links.members(entity) if member < span))
         chances = self.prediction.probabilities[row, 1 + columns]
         return int(candidates[columns[chances == chances.max()]].max())
 
     def _block(self, row: int, entity: int | None) -> None:
-        """Take the mass off everything that the mention cannot be."""
+        """Remove the mass on everything that the mention cannot be."""
         candidates = self.prediction.candidates[row]
         blocked = self._padding[row].copy()
         if entity is not None and (apart := self.links.said_apart(entity)):
@@ -238,7 +239,7 @@ class Revision:
         if self._excluded:
             blocked |= np.isin(candidates, list(self._excluded))
         kept = self.prediction.probabilities[row].copy()
-        if blocked.sum() > self._padding[row].sum():  # else the row stays as the model made it, to the last bit
+        if blocked.sum() > self._padding[row].sum():  # else the row stays exactly as the model made it
             kept[1:][blocked] = 0.0
             total = kept.sum()
             kept = kept / total if total > 0.0 else np.eye(1, len(kept), EPSILON)[0]
@@ -248,10 +249,9 @@ class Revision:
             self.votes[row, 1:][blocked] = 0.0
 
     def _link_best(self, rows: Indices) -> None:
-        """Link each of these mentions to its most probable antecedent, if it is likelier than not to have one.
+        """Link each mention to its most probable antecedent if epsilon has less than half of the mass.
 
-        Several antecedents of one entity share the mass of that entity, so that each of them may be less probable
-        than epsilon where all of them together are not.
+        Antecedents of one entity share its mass: each may have less than epsilon although together they have more.
         """
         if not self.prediction.width:
             return
@@ -272,14 +272,14 @@ class _ListedBy:
         self._start = np.searchsorted(listed[order], np.arange(len(candidates) + 1))
 
     def __getitem__(self, nodes: list[int]) -> Indices:
-        """Rows that list any of these nodes; nodes beyond the top spans are listed by none."""
+        """Rows that list any of these nodes. No row lists a node that is not a top span."""
         start = self._start
         found = [self._rows[start[node] : start[node + 1]] for node in nodes if node + 1 < len(start)]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
 
 OWN = -1
-"""A node that links know nothing of is an entity of its own, numbered `OWN - node`."""
+"""A node that no answer names is an entity of its own, with the number `OWN - node`."""
 
 
 def _own_entities(start: int, end: int) -> Indices:
@@ -296,9 +296,14 @@ def _votes(members: Floats) -> Floats:
 
 
 def _sums(weights: Floats, classes: Indices, size: int) -> tuple[Indices, Indices, Floats]:
-    """(row, class, sum of weights) for every class that has weight in a row; rows and classes ascending."""
+    """Row, label and sum of weights for every label with weight in a row; rows and labels ascending."""
     held = weights > 0.0
     row, _ = np.nonzero(held)
     bins = np.bincount(row * size + classes[held], weights=weights[held]).astype(np.float64, copy=False)
     filled = np.flatnonzero(bins).astype(np.int64, copy=False)
     return filled // size, filled % size, bins[filled]
+
+
+def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:
+    """Clusters of two or more mentions: those of the model, with every link respected."""
+    return Revision(prediction, Links() if links is None else links).clusters()

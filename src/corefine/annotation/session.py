@@ -1,7 +1,7 @@
 """One document's questions, answers, and what follows from them.
 
-The same object serves a person in the browser and a simulated annotator: it asks, it takes answers, it knows what they
-imply. Everything that happens is an event in a plain log, and the log alone brings back the identical state.
+People in a browser and simulated annotators use the same object. Everything that happens is an event in a plain log,
+and replaying the log restores the same state.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from corefine.annotation.chooser import Inquiry, default_selector
+from corefine.annotation.chooser import Chooser, default_selector
 from corefine.annotation.cost import CostModel
 from corefine.annotation.log import (
     LOG_VERSION,
     Action,
-    Answered,
+    AnswerEntry,
     Budget,
-    Closing,
-    Edited,
-    Entry,
+    EditEntry,
+    LogEntry,
     Outcome,
     check_log,
     check_mentions,
@@ -28,19 +27,21 @@ from corefine.annotation.log import (
 )
 from corefine.annotation.question import Answer, Protocol, Question, check_fits, check_span
 from corefine.annotation.revision import Revision
-from corefine.annotation.selectors import Progress, Selector
+from corefine.annotation.selectors import Selector
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
-from corefine.links import Assertion, Change, Links
+from corefine.links import Assertion, Links
 from corefine.prediction import Prediction
 
 
 class Session:
-    """Questions about one document, the next always chosen on all answers so far.
+    """Questions about one document, each chosen given all answers so far.
 
-    Answers are numbered as their questions, from 1, and so are edits: what is said without being asked. `withdraw`
-    takes any of them back, `undo` and `redo` go back and forth through everything that was done. A failing call raises
-    and changes nothing.
+    closure    the class that revises the prediction. The default follows all that an answer implies; the ablations of
+               the simulation replace it.
+
+    Answers and edits (what is said without a question) share one numbering, from 1. `withdraw` takes back any of them;
+    `undo` and `redo` go back and forth through the steps. A call that raises changes nothing.
     """
 
     def __init__(
@@ -53,56 +54,51 @@ class Session:
         budget: Budget | None = None,
         infer_first: bool = False,
         cost: CostModel | None = None,
-        closing: Closing = Closing.INCREMENTAL,
+        closure: type[Revision] = Revision,
     ) -> None:
         self.document = document
         self.protocol = Protocol(protocol)
         self.selector = selector or default_selector(self.protocol)
         self.budget = budget or Budget()
         self.cost = cost or CostModel()
-        self.closing = Closing(closing)
         self.links = Links(infer_first=infer_first)
-        self._given: dict[int, Entry] = {}  # everything ever said
-        self._standing: dict[int, Entry] = {}  # of that, what is not withdrawn
+        self._closure = closure
+        self._given: dict[int, LogEntry] = {}  # all entries ever
+        self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
         self._done: list[Action] = []
         self._undone: list[Action] = []
         self._events: list[dict[str, Any]] = []
         self._open: Question | None = None
         self.use(prediction)
 
-    # What is asked
+    # Asking
 
     def next_question(self) -> Question | None:
-        """The open question; None when the budget is used or nothing is left to ask. Asking again changes nothing."""
+        """The open question; None when the budget is spent or nothing is left to ask. Asking again changes nothing."""
         if self._open is None and not self._spent():
-            progress = Progress(len(self.answers), self.budget.questions)
-            self._open = self._inquiry.choose(len(self._given) + 1, progress)
+            number, asked = len(self._given) + 1, len(self.answers)
+            self._open = self._chooser.choose(number, asked=asked, budget=self.budget.questions)
         return self._open
 
     def use(self, prediction: Prediction, *, keep_open: bool = False) -> None:
-        """Go on with another prediction, as after retraining. Answers stay; the next question is chosen anew.
+        """Switch to another prediction, as after retraining. Answers stay; the next question is chosen again.
 
-        With `keep_open` a question that is open stays so, and the one after it is the new prediction's.
+        With `keep_open` an open question stays open.
         """
         for span in prediction.spans:
             self._check_inside(span)
-        self._inquiry = Inquiry(
-            prediction,
-            self.links,
-            self._answered(),
-            protocol=self.protocol,
-            selector=self.selector,
-            closing=self.closing,
-        )
+        answers = [entry for entry in self._standing.values() if isinstance(entry, AnswerEntry)]
+        revision = self._closure(prediction, self.links, answers)
+        self._chooser = Chooser(revision, self.links, answers, protocol=self.protocol, selector=self.selector)
         if not keep_open:
             self._open = None
 
     @property
     def revision(self) -> Revision:
-        """The prediction under the answers so far."""
-        return self._inquiry.revision
+        """The prediction given the answers so far."""
+        return self._chooser.revision
 
-    # What is answered
+    # Answering
 
     def answer(
         self,
@@ -112,9 +108,9 @@ class Session:
         seconds: float | None = None,
         withdrawing: Sequence[int] = (),
     ) -> Outcome:
-        """Answer the open question; `number`, if given, must be its number.
+        """Answer the open question. `number`, if given, must be its number.
 
-        `withdrawing` takes back what contradicts it, in the same step: both happen, or neither.
+        `withdrawing` takes back entries that contradict the answer, in the same step: both happen or neither.
         """
         question = self._open
         if question is None:
@@ -124,7 +120,7 @@ class Session:
         check_fits(answer, question)
         if seconds is None:
             seconds = self.cost.seconds(question.protocol, answer)
-        return self._say(Answered(question, answer, seconds), withdrawing)
+        return self._add(AnswerEntry(question, answer, seconds), withdrawing)
 
     def edit(
         self,
@@ -134,24 +130,24 @@ class Session:
         seconds: float = 0.0,
         withdrawing: Sequence[int] = (),
     ) -> Outcome:
-        """Say something without being asked, as when reviewing: one step, all of it or nothing.
+        """Say something without a question, as in a review. It is one step, all or nothing.
 
-        `mentions` are spans said to be mentions, linked or not. An open question is chosen anew afterwards.
+        `mentions` are spans said to be mentions, linked or not. The next question is chosen again afterwards.
         """
-        return self._say(Edited(len(self._given) + 1, tuple(assertions), tuple(mentions), seconds), withdrawing)
+        return self._add(EditEntry(len(self._given) + 1, tuple(assertions), tuple(mentions), seconds), withdrawing)
 
     def skip(self, *, seconds: float | None = None) -> Outcome:
-        """Leave the open question: nothing is asserted, its time is counted, and it is not asked again."""
+        """Skip the open question. Its time counts, and it is not asked again."""
         return self.answer(Answer.unsure(), seconds=seconds)
 
     def withdraw(self, number: int) -> None:
-        """Take an answer or edit back: the links are as if it had never been given."""
+        """Take back an answer or edit, as if it had never been given."""
         self._check_standing(number)
         self._take_back(number)
         self._did(Action(withdrawn=(number,)), {"event": "withdraw", "number": number})
 
     def undo(self) -> Action:
-        """Undo the last step that is not undone yet; returns it."""
+        """Undo the last step that is not undone yet, and return it."""
         if not self._done:
             raise UnknownAnswerError("there is nothing to undo")
         self._apply(self._done[-1].reverse)
@@ -160,7 +156,7 @@ class Session:
         return self._undone[-1]
 
     def redo(self) -> Action:
-        """Do again what was undone last, unless something else was done since; returns it."""
+        """Redo the step that was undone last, unless another step came since, and return it."""
         if not self._undone:
             raise UnknownAnswerError("there is nothing to redo")
         self._apply(self._undone[-1])
@@ -168,38 +164,36 @@ class Session:
         self._events.append({"event": "redo"})
         return self._done[-1]
 
-    # What came of it
+    # Results
 
     @property
-    def answers(self) -> tuple[Answered, ...]:
-        """The standing answers, in the order of their numbers."""
-        return tuple(entry for entry in self.entries if isinstance(entry, Answered))
+    def answers(self) -> tuple[AnswerEntry, ...]:
+        """The standing answers, by number."""
+        return tuple(entry for entry in self.entries if isinstance(entry, AnswerEntry))
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The standing answers and edits, in the order of their numbers."""
+    def entries(self) -> tuple[LogEntry, ...]:
+        """The standing answers and edits, by number."""
         return tuple(self._standing[number] for number in sorted(self._standing))
 
     @property
-    def given(self) -> tuple[Entry, ...]:
-        """Everything ever said, withdrawn or not, in the order of the numbers."""
+    def given(self) -> tuple[LogEntry, ...]:
+        """All answers and edits, withdrawn or not, by number."""
         return tuple(self._given[number] for number in sorted(self._given))
 
     @property
     def seconds(self) -> float:
-        """Time spent, withdrawn answers included: a person has spent that too."""
+        """Time spent. Withdrawn answers count: a person has spent that time too."""
         return sum(entry.seconds for entry in self._given.values())
 
     @property
     def open_mentions(self) -> int:
         """How many mentions could still be asked about, whatever the budget."""
-        return int(self._inquiry.open_rows().sum())
+        return int(self._chooser.open_rows().sum())
 
     def relabelled(self) -> Document:
-        """The document with the clusters that model and answers make together."""
-        late = self.closing is Closing.PER_DOCUMENT
-        revision = Revision(self.revision.prediction, self.links) if late else self.revision
-        clusters = revision.clusters()
+        """The document with the clusters that the model and the answers make together."""
+        clusters = self.revision.clusters()
         clustered = {span for cluster in clusters for span in cluster}
         said = dict.fromkeys(span for entry in self._standing.values() for span in entry.mentions)
         alone = [(span,) for span in said if self.links.is_mention(span) and span not in clustered]
@@ -207,7 +201,7 @@ class Session:
 
     @property
     def log(self) -> dict[str, Any]:
-        """Everything that happened, as plain JSON values. `replay` brings the session back from it."""
+        """Everything that happened, as plain JSON values, for `replay`."""
         return {
             "version": LOG_VERSION,
             "document": self.document.name,
@@ -216,14 +210,13 @@ class Session:
             "protocol": self.protocol.value,
             "selector": self.selector.name,
             "infer_first": self.links.infer_first,
-            **({} if self.closing is Closing.INCREMENTAL else {"closing": self.closing.value}),
             "events": list(self._events),
         }
 
     def replay(self, log: dict[str, Any]) -> None:
-        """Take a log's events into this fresh session, made with the same document and settings."""
+        """Replay a log's events in this new session, made with the same document and settings."""
         if self._events:
-            raise InputError("a log is replayed into a fresh session; this one has events already")
+            raise InputError("a log is replayed into a new session; this one has events already")
         check_log(log, self.log)
         for event in log["events"]:
             try:
@@ -234,9 +227,9 @@ class Session:
     def _replay(self, event: dict[str, Any]) -> None:
         match event["event"]:
             case "answer":
-                self._say(Answered.from_json(event), event.get("withdrawing", ()))
+                self._add(AnswerEntry.from_json(event), event.get("withdrawing", ()))
             case "edit":
-                self._say(Edited.from_json(event), event.get("withdrawing", ()))
+                self._add(EditEntry.from_json(event), event.get("withdrawing", ()))
             case "withdraw":
                 self.withdraw(event["number"])
             case "undo":
@@ -244,9 +237,9 @@ class Session:
             case "redo":
                 self.redo()
             case other:
-                raise InputError(f"unknown event {other!r} in the log: it was made by a newer version")
+                raise InputError(f"unknown event {other!r} in the log: a newer version made it")
 
-    # Within
+    # Internals
 
     def _spent(self) -> bool:
         questions, seconds = self.budget.questions, self.budget.seconds
@@ -258,79 +251,58 @@ class Session:
         if not self.document.holds(span):
             raise OutsideError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
 
-    def _check(self, entry: Entry) -> None:
-        """Raise unless this can be said of the document."""
-        for span in spans_said(entry):
-            self._check_inside(span)
-        if isinstance(entry, Answered):
-            check_span(entry.answer, entry.question)
-        elif not entry.assertions and not entry.mentions:
-            raise AnswerError("this edit says nothing")
-        elif self.closing is not Closing.INCREMENTAL:
-            raise AnswerError("an edit needs links that are closed over after each answer")
-
     def _check_standing(self, number: int) -> None:
         if number not in self._standing:
             raise UnknownAnswerError(f"there is no answer {number} to withdraw")
 
-    def _say(self, entry: Entry, withdrawing: Sequence[int]) -> Outcome:
-        """Give an answer or edit, taking back others in the same step, and log it."""
-        self._check(entry)
-        withdrawn = tuple(dict.fromkeys(withdrawing))
+    def _check(self, entry: LogEntry, withdrawn: Sequence[int]) -> None:
+        """Raise unless the entry is possible once these others are withdrawn."""
+        for span in spans_said(entry):
+            self._check_inside(span)
+        if isinstance(entry, AnswerEntry):
+            check_span(entry.answer, entry.question)
+        elif not entry.assertions and not entry.mentions:
+            raise AnswerError("this edit says nothing")
         for number in withdrawn:
             self._check_standing(number)
-        question = self._open
+        others = [other for number, other in self._standing.items() if number not in withdrawn]
+        check_mentions(entry, others)
+        if withdrawn:  # a trial, so that a contradiction leaves everything as it is
+            trial = Links(infer_first=self.links.infer_first)
+            for other in (*others, entry):
+                trial.assert_all(other.number, other.assertions)
+
+    def _add(self, entry: LogEntry, withdrawing: Sequence[int]) -> Outcome:
+        """Give an answer or edit, take back others in the same step, and log it."""
+        withdrawn = tuple(dict.fromkeys(withdrawing))
+        self._check(entry, withdrawn)
         for number in withdrawn:
             self._take_back(number)
-        try:
-            outcome = self._give(entry)
-        except AnswerError:
-            for number in reversed(withdrawn):
-                self._give(self._given[number])
-            self._open = question
-            raise
-        event = {"event": "answer" if isinstance(entry, Answered) else "edit", **entry.to_json()}
+        outcome = self._give(entry)
+        event = {"event": "answer" if isinstance(entry, AnswerEntry) else "edit", **entry.to_json()}
         self._did(
             Action(given=(entry.number,), withdrawn=withdrawn),
             {**event, "withdrawing": list(withdrawn)} if withdrawn else event,
         )
         return outcome
 
-    def _answered(self) -> Iterable[Answered]:
-        """The standing answers, in the order given."""
-        return (entry for entry in self._standing.values() if isinstance(entry, Answered))
-
-    def _give(self, entry: Entry) -> Outcome:
-        """Assert what an answer or edit says; raises and changes nothing where the links contradict it."""
-        number = entry.number
-        check_mentions(entry, self._standing.values())
-        mention = entry.question.mention if isinstance(entry, Answered) else None
-        spans = spans_said(entry)
-        open_before = self._inquiry.open_rows()
+    def _give(self, entry: LogEntry) -> Outcome:
+        """Assert what an entry says; if the links contradict it, raise and change nothing."""
+        number, spans = entry.number, spans_said(entry)
+        open_before = self._chooser.open_rows()
         pairs_before = self.links.known_pairs(spans)
         change = self.links.assert_all(number, entry.assertions)
         self._given[number] = self._standing[number] = entry
-        if isinstance(entry, Answered):
-            self._inquiry.mark_asked(entry, stands=True)
-        self._follow(change, mention)
-        closed = np.flatnonzero(open_before & ~self._inquiry.open_rows())
-        settled = (self.revision.nodes.spans[row] for row in closed)
-        return Outcome(
-            number,
-            tuple(span for span in settled if span != mention),
-            self.links.known_pairs(spans) - pairs_before,
-        )
+        self._chooser.follow(entry, change, stands=True)
+        self._open = None
+        closed = np.flatnonzero(open_before & ~self._chooser.open_rows())
+        mention = entry.question.mention if isinstance(entry, AnswerEntry) else None
+        settled = tuple(span for row in closed if (span := self.revision.nodes.spans[row]) != mention)
+        return Outcome(number, settled, self.links.known_pairs(spans) - pairs_before)
 
     def _take_back(self, number: int) -> None:
-        entry = self._standing[number]
         change = self.links.withdraw(number)
-        del self._standing[number]
-        if isinstance(entry, Answered):
-            self._inquiry.mark_asked(entry, stands=False)
-        self._follow(change, entry.question.mention if isinstance(entry, Answered) else None)
-
-    def _follow(self, change: Change, mention: Span | None) -> None:
-        self._inquiry.follow(change, mention)
+        self._chooser.follow(self._standing.pop(number), change, stands=False)
         self._open = None
 
     def _apply(self, action: Action) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corefine.annotation.log import Answered, Edited, Entry, spans_of
+from corefine.annotation.log import AnswerEntry, EditEntry, LogEntry
 from corefine.annotation.question import Protocol, Reply
 from corefine.document import Document, Span, document_order
 from corefine.links import Cannot, First, Must, NotAMention
@@ -16,22 +16,22 @@ def quoted(document: Document, span: Span) -> str:
     return f"“{words}”" if len(words) <= LONGEST else f"“{words[: LONGEST // 2]} … {words[-LONGEST // 3 :]}”"
 
 
-def said(entry: Entry, document: Document) -> str:
+def said(entry: LogEntry, document: Document) -> str:
     """What somebody said, in words."""
-    return _answered(entry, document) if isinstance(entry, Answered) else _edited(entry, document)
+    return _answered(entry, document) if isinstance(entry, AnswerEntry) else _edited(entry, document)
 
 
-def spans_in_order(entry: Entry) -> list[Span]:
+def spans_in_order(entry: LogEntry) -> list[Span]:
     """The spans an entry is about; of an answer the mention comes first, then what was proposed, then the reply's."""
-    if isinstance(entry, Edited):
-        named = {*entry.mentions, *(span for assertion in entry.assertions for span in spans_of(assertion))}
+    if isinstance(entry, EditEntry):
+        named = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
         return sorted(named, key=document_order)
     question = entry.question
     spans = (question.mention, question.antecedent, entry.answer.span)
     return list(dict.fromkeys(span for span in spans if span is not None))
 
 
-def _answered(entry: Answered, document: Document) -> str:
+def _answered(entry: AnswerEntry, document: Document) -> str:
     question, answer = entry.question, entry.answer
     mention = quoted(document, question.mention)
     other = None if question.antecedent is None else quoted(document, question.antecedent)
@@ -56,7 +56,7 @@ def _answered(entry: Answered, document: Document) -> str:
             return f"{mention} is not {other}"
 
 
-def _edited(entry: Edited, document: Document) -> str:
+def _edited(entry: EditEntry, document: Document) -> str:
     musts = [each for each in entry.assertions if isinstance(each, Must)]
     firsts = [each for each in entry.assertions if isinstance(each, First)]
     removed = [each for each in entry.assertions if isinstance(each, NotAMention)]

@@ -1,6 +1,6 @@
 """Must-link and cannot-link between mentions, their closure, withdrawal and explanation."""
 
-from corefine.links.assertions import Answer, Assertion, Cannot, First, Must, NotAMention, Relation
+from corefine.links.assertions import AnswerId, Assertion, Cannot, First, Must, NotAMention, Relation
 from corefine.links.links import Change, Links
 
-__all__ = ["Answer", "Assertion", "Cannot", "Change", "First", "Links", "Must", "NotAMention", "Relation"]
+__all__ = ["AnswerId", "Assertion", "Cannot", "Change", "First", "Links", "Must", "NotAMention", "Relation"]

@@ -1,19 +1,20 @@
-"""What an answer may assert about mentions, and what then holds between two of them."""
+"""What an answer can assert about mentions, and what is then known of two of them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 from corefine.document import Span
 
-Answer = Hashable
-"""Whatever the caller names an answer by."""
+AnswerId = Hashable
+"""The caller's name for an answer, such as its number."""
 
 
 class Relation(Enum):
-    """What is known of two mentions; where nothing is, functions return None."""
+    """What is known of two mentions. Functions return None where nothing is known."""
 
     MUST = "must-link"
     CANNOT = "cannot-link"
@@ -25,6 +26,11 @@ class Must:
 
     a: Span
     b: Span
+    name: ClassVar[str] = "must"
+
+    @property
+    def spans(self) -> tuple[Span, Span]:
+        return self.a, self.b
 
     def __str__(self) -> str:
         return f"{self.a} is the same entity as {self.b}"
@@ -36,6 +42,11 @@ class Cannot:
 
     a: Span
     b: Span
+    name: ClassVar[str] = "cannot"
+
+    @property
+    def spans(self) -> tuple[Span, Span]:
+        return self.a, self.b
 
     def __str__(self) -> str:
         return f"{self.a} is another entity than {self.b}"
@@ -43,10 +54,15 @@ class Cannot:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """`first` is the first appearance of the entity of `mention`; the two may be one."""
+    """`first` is the first appearance of the entity of `mention`. The two may be the same span."""
 
     first: Span
     mention: Span
+    name: ClassVar[str] = "first"
+
+    @property
+    def spans(self) -> tuple[Span, Span]:
+        return self.first, self.mention
 
     def __str__(self) -> str:
         return f"{self.first} is the first appearance of the entity of {self.mention}"
@@ -57,9 +73,15 @@ class NotAMention:
     """`mention` refers to nothing."""
 
     mention: Span
+    name: ClassVar[str] = "not-a-mention"
+
+    @property
+    def spans(self) -> tuple[Span]:
+        return (self.mention,)
 
     def __str__(self) -> str:
         return f"{self.mention} is not a mention"
 
 
 Assertion = Must | Cannot | First | NotAMention
+"""What one answer says of one or two spans. `name` is its name in JSON."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from corefine.document import Span
 from corefine.errors import ContradictionError
-from corefine.links.assertions import Answer, Relation
+from corefine.links.assertions import AnswerId, Relation
 from corefine.links.entities import Entities, Entity, Merge, approach, differ, part
 from corefine.links.explanation import cannot_chain, must_chain, one_answer
 from corefine.links.facts import DIFFERENT, NO_MENTION, SAME, STARTS, Claim, Fact, Node, before
@@ -34,7 +34,7 @@ class Closure:
 
     def __init__(self) -> None:
         self.nodes: dict[Span, Node] = {}
-        self.said: dict[Answer, list[Fact]] = {}
+        self.said: dict[AnswerId, list[Fact]] = {}
         self.entities = Entities()
 
     def relation(self, a: Span, b: Span) -> Relation | None:
@@ -50,7 +50,7 @@ class Closure:
             return None
         return CANNOT if before(stranger, known.entity.first) else None
 
-    def take(self, answer: Answer, claims: Iterable[Claim]) -> list[Fact]:
+    def take(self, answer: AnswerId, claims: Iterable[Claim]) -> list[Fact]:
         """Let an answer say all of this, or raise ContradictionError and leave everything as it was."""
         nodes = self.nodes
         facts: list[Fact] = []
@@ -80,7 +80,7 @@ class Closure:
             self.said[answer] = facts
         return facts
 
-    def withdraw(self, answer: Answer) -> None:
+    def withdraw(self, answer: AnswerId) -> None:
         """Forget all that an answer said; costs no more than going through the entities that it is about."""
         facts = self.said.pop(answer)
         for fact in facts:
@@ -97,7 +97,7 @@ class Closure:
         for fact in facts:
             self._forget_unnamed(fact)
 
-    def chain(self, a: Span, b: Span) -> tuple[Answer, ...]:
+    def chain(self, a: Span, b: Span) -> tuple[AnswerId, ...]:
         """A shortest chain of answers that imply the relation of two spans; empty if there is none."""
         relation = self.relation(a, b)
         if relation is None or (relation is MUST and a == b):
@@ -179,7 +179,7 @@ class Closure:
         own = [*self.said.get(answer, ()), *own]
         said = ChainMap({answer: own}, self.said)
         if _contradicts(own, fact):
-            chain: tuple[Answer, ...] = ()
+            chain: tuple[AnswerId, ...] = ()
         elif fact.kind is NO_MENTION:
             chain = one_answer(fact.a, SAME)
         elif fact.kind is DIFFERENT:

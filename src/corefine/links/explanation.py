@@ -15,13 +15,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from corefine.links.assertions import Answer
+from corefine.links.assertions import AnswerId
 from corefine.links.facts import DIFFERENT, SAME, STARTS, Fact, Kind, Node, before
 
-Said = Mapping[Answer, Sequence[Fact]]
+Said = Mapping[AnswerId, Sequence[Fact]]
 """What each answer says."""
 
-NOBODY: Answer = object()
+NOBODY: AnswerId = object()
 """No answer: who is on it stands at a mention and may take up any answer."""
 
 
@@ -30,14 +30,14 @@ class Stop(NamedTuple):
 
     node: Node
     crossed: bool
-    using: Answer
+    using: AnswerId
 
 
-Step = tuple[Stop, Answer]
+Step = tuple[Stop, AnswerId]
 """Where to, and which answer it costs (NOBODY: nothing)."""
 
 
-def must_chain(said: Said, start: Node, found: Callable[[Node], bool], free: Answer = NOBODY) -> tuple[Answer, ...]:
+def must_chain(said: Said, start: Node, found: Callable[[Node], bool], free: AnswerId = NOBODY) -> tuple[AnswerId, ...]:
     """Answers by which `start` is one entity with the nearest mention that `found` accepts.
 
     The answer `free` costs nothing and is not named.
@@ -45,18 +45,18 @@ def must_chain(said: Said, start: Node, found: Callable[[Node], bool], free: Ans
     return _search(_Walk(said, {}), start, found, free)
 
 
-def cannot_chain(said: Said, start: Node, goal: Node, free: Answer = NOBODY) -> tuple[Answer, ...]:
+def cannot_chain(said: Said, start: Node, goal: Node, free: AnswerId = NOBODY) -> tuple[AnswerId, ...]:
     """Answers by which `start` is another entity than `goal`, likewise."""
     far = dict.fromkeys((goal,) if goal.entity is None else goal.entity.members)
     return _search(_Walk(said, far), start, lambda node: node is goal, free)
 
 
-def one_answer(node: Node, kind: Kind) -> tuple[Answer, ...]:
+def one_answer(node: Node, kind: Kind) -> tuple[AnswerId, ...]:
     """The first answer that states such a fact on the node, or none."""
     return tuple(fact.answer for fact in node.facts if fact.kind is kind)[:1]
 
 
-def _search(walk: _Walk, start: Node, found: Callable[[Node], bool], free: Answer) -> tuple[Answer, ...]:
+def _search(walk: _Walk, start: Node, found: Callable[[Node], bool], free: AnswerId) -> tuple[AnswerId, ...]:
     """Answers used on a shortest way; empty if there is no way."""
     at_start = Stop(start, False, NOBODY)
     came_from: dict[Stop, Stop] = {}
@@ -76,7 +76,7 @@ def _search(walk: _Walk, start: Node, found: Callable[[Node], bool], free: Answe
     return ()
 
 
-def _answers(came_from: dict[Stop, Stop], stop: Stop, free: Answer) -> tuple[Answer, ...]:
+def _answers(came_from: dict[Stop, Stop], stop: Stop, free: AnswerId) -> tuple[AnswerId, ...]:
     used = []
     while came_from[stop] is not stop:
         if stop.using is not NOBODY and stop.using != free:
@@ -91,7 +91,7 @@ class _Walk:
     def __init__(self, said: Said, far: dict[Node, None]) -> None:
         self.far = far
         self._said = said
-        self._by_node: dict[Answer, dict[Node, list[Fact]]] = {}
+        self._by_node: dict[AnswerId, dict[Node, list[Fact]]] = {}
         starts = [fact for node in far for fact in node.facts if fact.kind is STARTS]
         self._far_starts = dict.fromkeys(fact.answer for fact in starts)
         self._far_first = starts[0].a if starts else None  # they are all about one mention
@@ -123,7 +123,7 @@ class _Walk:
                 self._crossed_by_start = bool(earlier)
                 yield from ((Stop(mention, True, answer), NOBODY) for mention in earlier)
 
-    def _facts(self, answer: Answer) -> dict[Node, list[Fact]]:
+    def _facts(self, answer: AnswerId) -> dict[Node, list[Fact]]:
         """What an answer says, by whom it is about."""
         facts = self._by_node.get(answer)
         if facts is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from corefine.document import Span
 from corefine.errors import OutsideError
-from corefine.links.assertions import Answer, Assertion, Cannot, First, Must, NotAMention
+from corefine.links.assertions import AnswerId, Assertion, Cannot, First, Must, NotAMention
 
 if TYPE_CHECKING:
     from corefine.links.entities import Entity
@@ -49,7 +49,7 @@ class Fact:
 
     __slots__ = ("a", "answer", "b", "kind")
 
-    def __init__(self, kind: Kind, a: Node, b: Node, answer: Answer) -> None:
+    def __init__(self, kind: Kind, a: Node, b: Node, answer: AnswerId) -> None:
         self.kind = kind
         self.a = a
         self.b = b

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from corefine.document import Cluster, Document, Span, document_order
 from corefine.errors import OutsideError, UnknownAnswerError
-from corefine.links.assertions import Answer, Assertion, First, NotAMention, Relation
+from corefine.links.assertions import AnswerId, Assertion, First, NotAMention, Relation
 from corefine.links.closure import Closure
 from corefine.links.entities import Entity, differ, pairs_apart, pairs_within
 from corefine.links.facts import DIFFERENT, SAME, Claim, Fact, Node, before, claims_of, link
@@ -58,23 +58,23 @@ class Links:
 
     # Answers
 
-    def must(self, a: Span, b: Span, *, answer: Answer) -> Change:
+    def must(self, a: Span, b: Span, *, answer: AnswerId) -> Change:
         """Take an answer: `a` and `b` are one entity."""
         return self._take(answer, [link(SAME, a, b)])
 
-    def cannot(self, a: Span, b: Span, *, answer: Answer) -> Change:
+    def cannot(self, a: Span, b: Span, *, answer: AnswerId) -> Change:
         """Take an answer: `a` and `b` are two entities."""
         return self._take(answer, [link(DIFFERENT, a, b)])
 
-    def first_of(self, first: Span, mention: Span, *, answer: Answer) -> Change:
+    def first_of(self, first: Span, mention: Span, *, answer: AnswerId) -> Change:
         """Take an answer: `first`, an earlier span or `mention` itself, is the first of the entity of `mention`."""
         return self.assert_all(answer, (First(first, mention),))
 
-    def not_a_mention(self, mention: Span, *, answer: Answer) -> Change:
+    def not_a_mention(self, mention: Span, *, answer: AnswerId) -> Change:
         """Take an answer: `mention` refers to nothing."""
         return self.assert_all(answer, (NotAMention(mention),))
 
-    def assert_all(self, answer: Answer, assertions: Iterable[Assertion]) -> Change:
+    def assert_all(self, answer: AnswerId, assertions: Iterable[Assertion]) -> Change:
         """Take an answer that asserts all of these, or none of them; to an answer given before they are added.
 
         Raises OutsideError for what cannot be meant and ContradictionError for what is excluded by what was said; the
@@ -85,12 +85,12 @@ class Links:
             claims += claims_of(assertion, infer_first=self.infer_first)
         return self._take(answer, claims)
 
-    def _take(self, answer: Answer, claims: list[Claim]) -> Change:
+    def _take(self, answer: AnswerId, claims: list[Claim]) -> Change:
         if self._document is not None:
             _check_inside(self._document, claims)
         return Change(_touched(self._closure.take(answer, claims)))
 
-    def withdraw(self, answer: Answer) -> Change:
+    def withdraw(self, answer: AnswerId) -> Change:
         """Take an answer back; costs no more than going through the entities it touched."""
         closure = self._closure
         if answer not in closure.said:
@@ -100,7 +100,7 @@ class Links:
         entities = dict.fromkeys(self._entity(span) for span in spans)
         return Change([entity for entity in entities if entity is not None], spans)
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[AnswerId]:
         """The answers that stand, in the order given."""
         return list(self._closure.said)
 
@@ -110,7 +110,7 @@ class Links:
         """What is known of two spans. A span that is not a mention is CANNOT with everything, itself included."""
         return self._closure.relation(a, b)
 
-    def explain(self, a: Span, b: Span) -> tuple[Answer, ...]:
+    def explain(self, a: Span, b: Span) -> tuple[AnswerId, ...]:
         """A shortest chain of answers that by themselves imply `relation(a, b)`, in order from `a` to `b`.
 
         Empty where nothing is known, and for a span with itself.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from corefine.annotation.decoding import decode
+from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores.results import Counts, Scores

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, overload
 
-from corefine.annotation.decoding import decode
+from corefine.annotation.revision import decode
 from corefine.document import Cluster, Document, Span
 from corefine.errors import InputError, ModelError, OutsideError
 from corefine.formats.tokens import tokenise

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefine.annotation.annotators import GoldAnnotator
-from corefine.annotation.decoding import decode
 from corefine.annotation.labels import Lesson
-from corefine.annotation.log import Answered, Budget, Closing
+from corefine.annotation.log import AnswerEntry, Budget
 from corefine.annotation.question import Protocol, span_to_json
+from corefine.annotation.revision import decode
 from corefine.annotation.selectors import Selector, make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
 from corefine.scores import Counts
+from corefine.simulation.ablation import CLOSURES
 from corefine.simulation.config import SimulationConfig
 
 Clock = Callable[[], float]
@@ -76,7 +77,7 @@ def session_of(document: Document, prediction: Prediction, config: SimulationCon
         budget=budget,
         infer_first=config.infer_first,
         cost=config.cost,
-        closing=Closing(config.closure),
+        closure=CLOSURES[config.closure],
     )
 
 
@@ -99,7 +100,7 @@ def annotate_document(
             break
         answer = annotator.answer(question)
         seconds = config.cost.seconds(question.protocol, answer)
-        row = {"document": document.key, **Answered(question, answer, seconds).to_json()}
+        row = {"document": document.key, **AnswerEntry(question, answer, seconds).to_json()}
         began = clock()
         try:
             outcome = session.answer(answer, seconds=seconds)

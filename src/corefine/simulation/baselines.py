@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefine.annotation.decoding import decode
 from corefine.annotation.labels import Lesson
+from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts

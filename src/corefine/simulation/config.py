@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from corefine.annotation.cost import CostModel
-from corefine.annotation.log import Closing
 from corefine.annotation.question import Protocol
 from corefine.errors import ConfigError
 from corefine.models.network.config import Config
@@ -77,9 +76,11 @@ class SimulationConfig(Config):
     cost_follow_up_alone: float = setting(CostModel().follow_up_alone, "Seconds of the same, asked alone.")
 
     def __post_init__(self) -> None:
+        from corefine.simulation.ablation import CLOSURES
+
         one_of = {
             "protocol": PROTOCOLS,
-            "closure": tuple(closing.value for closing in Closing),
+            "closure": tuple(CLOSURES),
             "per": PER,
             "labels": LABELS,
             "learner": LEARNERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from corefine.annotation.decoding import decode
+from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts, Scores, score

@@ -1,4 +1,4 @@
-"""What a selector is."""
+"""What a selector is, and what most selectors share."""
 
 from __future__ import annotations
 
@@ -11,20 +11,8 @@ from corefine.annotation.revision import Mask, Revision
 from corefine.prediction import Floats, Indices
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a document's session has come.
-
-    asked     questions asked so far and not withdrawn
-    budget    questions to ask in all, None for no limit
-    """
-
-    asked: int
-    budget: int | None
-
-
 class Selector(Protocol):
-    """A strategy. `clustered` says whether antecedents of one cluster count as one outcome."""
+    """Scores mentions and chooses one. `clustered` says whether antecedents of one cluster count as one outcome."""
 
     name: ClassVar[str]
 
@@ -35,13 +23,32 @@ class Selector(Protocol):
         """One score for each of these rows; the largest is asked first, -inf never."""
         ...
 
-    def choose(self, scores: Floats, allowed: Mask, revision: Revision, progress: Progress) -> int | None:
-        """The row to ask about, given every row's score and which rows may be asked about; None if none."""
+    def choose(
+        self, scores: Floats, allowed: Mask, revision: Revision, *, asked: int, budget: int | None
+    ) -> int | None:
+        """The row to ask about, None if there is none.
+
+        scores           of every row
+        allowed          the rows that may be asked about
+        asked, budget    how many questions were asked, and how many may be (None: no limit)
+        """
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class LargestScore:
+    """Chooses the row with the largest score."""
+
+    clustered: bool = True
+
+    def choose(
+        self, scores: Floats, allowed: Mask, revision: Revision, *, asked: int, budget: int | None
+    ) -> int | None:
+        return largest(scores, allowed)
+
+
 def largest(scores: Floats, allowed: Mask) -> int | None:
-    """The allowed row with the largest score, the first of them in document order."""
+    """The allowed row with the largest score; ties go to the first in the document."""
     masked = np.where(allowed, scores, -np.inf)
     row = int(masked.argmax()) if len(masked) else 0
     return row if len(masked) and masked[row] > -np.inf else None

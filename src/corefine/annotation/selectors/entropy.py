@@ -1,4 +1,4 @@
-"""Uncertainty sampling: ask where the model's distribution is the widest."""
+"""Uncertainty sampling: ask where the model's distribution is the widest, or where the committee disagrees."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from corefine.annotation.revision import Mask, Revision
-from corefine.annotation.selectors.base import Progress, largest
+from corefine.annotation.revision import Revision
+from corefine.annotation.selectors.base import LargestScore
 from corefine.errors import PredictionError
 from corefine.prediction import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True)
-class _Largest:
-    """Ask about the row with the largest score."""
-
-    clustered: bool = True
-
-    def choose(self, scores: Floats, allowed: Mask, revision: Revision, progress: Progress) -> int | None:
-        return largest(scores, allowed)
-
-
-@dataclass(frozen=True, slots=True)
-class Entropy(_Largest):
+class Entropy(LargestScore):
     """Entropy over entities (the paper's clustered entropy), or over antecedents if not clustered."""
 
     name: ClassVar[str] = "entropy"
@@ -34,7 +24,17 @@ class Entropy(_Largest):
 
 
 @dataclass(frozen=True, slots=True)
-class MentionEntropy(_Largest):
+class VoteEntropy(LargestScore):
+    """Query by committee: entropy of the members' votes over entities, or over antecedents if not clustered."""
+
+    name: ClassVar[str] = "committee"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        return revision.masses(rows, clustered=self.clustered, votes=True).entropy()
+
+
+@dataclass(frozen=True, slots=True)
+class MentionEntropy(LargestScore):
     """Entropy of "is this a mention at all?"."""
 
     name: ClassVar[str] = "mention-entropy"
@@ -44,8 +44,8 @@ class MentionEntropy(_Largest):
 
 
 @dataclass(frozen=True, slots=True)
-class JointEntropy(_Largest):
-    """Entropy of "is it a mention, and if so, of which entity?" taken together."""
+class JointEntropy(LargestScore):
+    """Entropy of "is it a mention, and if so, of which entity?" together."""
 
     name: ClassVar[str] = "joint-entropy"
 
@@ -55,8 +55,8 @@ class JointEntropy(_Largest):
 
 
 @dataclass(frozen=True, slots=True)
-class PairwiseEntropy(_Largest):
-    """Binary entropy of the most uncertain pair of each mention; for the pairwise protocol."""
+class PairwiseEntropy(LargestScore):
+    """Binary entropy of each mention's most uncertain pair; for the pairwise protocol."""
 
     name: ClassVar[str] = "pairwise-entropy"
 
@@ -66,13 +66,14 @@ class PairwiseEntropy(_Largest):
 
 
 def pair_entropies(revision: Revision, rows: Indices) -> Floats:
-    """[R, K] binary entropy of P(ant(i) = a) for every pair that may be asked about, -inf for the others."""
+    """[R, K] binary entropy of each pair's probability, -inf for pairs that may not be asked about."""
     entropies = binary_entropy(revision.rows[rows][:, 1:])
     entropies[revision.closed_pairs(rows)] = -np.inf
     return entropies
 
 
 def mention_probability(revision: Revision, rows: Indices) -> Floats:
+    """[R] probability that each row's span is a mention."""
     scores = revision.prediction.mention_scores
     if scores is None:
         raise PredictionError("this selector needs a model that scores mentions (Prediction.mention_scores)")

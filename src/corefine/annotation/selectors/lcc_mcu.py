@@ -1,4 +1,4 @@
-"""Least coreferent clustered, then most coreferent unclustered mentions."""
+"""Least coreferent clustered mentions, then most coreferent unclustered mentions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from corefine.annotation.revision import Mask, Revision
-from corefine.annotation.selectors.base import Progress, largest
+from corefine.annotation.selectors.base import largest
 from corefine.prediction import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True)
 class LccMcu:
-    """Half of the budget on links the model doubts, the other half on links it nearly made.
+    """Half of the budget on links that the model doubts, the other half on links that it nearly made.
 
-    "Clustered" is a mention with a predicted antecedent, so the head of a chain is not. The first half goes to the
-    clustered mentions least sure of their cluster, the rest to the unclustered ones with the likeliest cluster; where
-    one kind has run out, to the other. Without a budget the two take turns.
+    A mention is "clustered" if it has a predicted antecedent, so the head of a chain is not. The first half goes to the
+    clustered mentions with the least mass on their cluster, the second to the unclustered ones with the likeliest
+    cluster. If one kind runs out, the other is asked. Without a budget the two take turns.
     """
 
     clustered: bool = True
@@ -30,12 +30,11 @@ class LccMcu:
         own = revision.own_class(rows) if self.clustered else revision.antecedent_class(rows)
         return np.where(linked, -masses.largest(own), masses.largest())
 
-    def choose(self, scores: Floats, allowed: Mask, revision: Revision, progress: Progress) -> int | None:
+    def choose(
+        self, scores: Floats, allowed: Mask, revision: Revision, *, asked: int, budget: int | None
+    ) -> int | None:
         linked = revision.linked()
-        first_half = progress.asked < progress.budget // 2 if progress.budget is not None else progress.asked % 2 == 0
-        kinds = (linked, ~linked) if first_half else (~linked, linked)
-        for kind in kinds:
-            row = largest(scores, allowed & kind)
-            if row is not None:
-                return row
-        return None
+        first_half = asked < budget // 2 if budget is not None else asked % 2 == 0
+        wanted, other = (linked, ~linked) if first_half else (~linked, linked)
+        row = largest(scores, allowed & wanted)
+        return row if row is not None else largest(scores, allowed & other)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
 
-from corefine.annotation.decoding import decode
 from corefine.annotation.labels import Lesson
+from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError
 from corefine.prediction import Prediction

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
-from corefine.annotation.log import Entry
+from corefine.annotation.log import LogEntry
 from corefine.annotation.question import span_from_json
 from corefine.annotation.session import Session
 from corefine.document import Span
@@ -59,13 +59,13 @@ def merged(project: Project, document_id: int, prediction: Prediction) -> Merged
     return result
 
 
-def standing_entries(project: Project, document_id: int, rows: list[LoggedEvent]) -> list[tuple[LoggedEvent, Entry]]:
+def standing_entries(project: Project, document_id: int, rows: list[LoggedEvent]) -> list[tuple[LoggedEvent, LogEntry]]:
     """Every person's standing answers and edits, in the order they were given."""
     from corefine.project.store.predictions import EMPTY
 
     settings = project.settings
     document = project.documents.get(document_id)
-    found: list[tuple[LoggedEvent, Entry]] = []
+    found: list[tuple[LoggedEvent, LogEntry]] = []
     for person_id in dict.fromkeys(row.person_id for row in rows):
         own = [row for row in rows if row.person_id == person_id]
         by_number = {row.number: row for row in own if row.number is not None}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from corefine.annotation import wording
-from corefine.annotation.log import Edited
+from corefine.annotation.log import EditEntry
 from corefine.annotation.question import span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span
@@ -81,7 +81,7 @@ def _antecedent(session: Session, cluster: Cluster, mention: Span) -> Span:
 def _says(session: Session, number: int, a: Span, b: Span) -> bool:
     """Whether one entry says by itself, in so many words, that the two are one."""
     entry = next(entry for entry in session.entries if entry.number == number)
-    return isinstance(entry, Edited) and any(
+    return isinstance(entry, EditEntry) and any(
         isinstance(each, Must | First) and {a, b} == _ends(each) for each in entry.assertions
     )
 

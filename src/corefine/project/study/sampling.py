@@ -14,7 +14,7 @@ from random import Random
 from sqlalchemy import select
 
 from corefine.annotation.annotators import GoldAnnotator, annotate
-from corefine.annotation.log import Answered, Budget
+from corefine.annotation.log import AnswerEntry, Budget
 from corefine.annotation.question import Protocol, Question
 from corefine.annotation.session import Session
 from corefine.errors import InputError
@@ -94,7 +94,7 @@ def _asked(project: Project, entry: DocumentInfo, labels: int, late: bool, newer
     if not read:
         return []
     if not entry.has_gold:
-        given = [Answered.from_json(row.event).question for row in rows if row.kind == "answer"]
+        given = [AnswerEntry.from_json(row.event).question for row in rows if row.kind == "answer"]
         return [question for question in given if question.antecedent is not None]
     pair = read[-2:] if late else read[:2]
     prediction = project.predictions.load(pair[-1] if newer else pair[0], entry.id)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corefine.annotation import wording
-from corefine.annotation.log import Answered, Entry
+from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.annotation.question import Answer, Question, span_from_json, span_to_json
 from corefine.annotation.revision import EPSILON, Revision
 from corefine.annotation.session import Session
@@ -186,11 +186,11 @@ def sentence_of(document: Document, span: Span) -> int:
 
 
 def history_entry(
-    document_id: int, session: Session, entry: Entry, *, at: float | None = None, version: int = 0
+    document_id: int, session: Session, entry: LogEntry, *, at: float | None = None, version: int = 0
 ) -> HistoryEntry:
     document = session.document
     spans = wording.spans_in_order(entry)
-    answered = entry if isinstance(entry, Answered) else None
+    answered = entry if isinstance(entry, AnswerEntry) else None
     return HistoryEntry(
         document=document_id,
         number=entry.number,

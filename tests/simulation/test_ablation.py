@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 
 from corefine.annotation.annotators import GoldAnnotator, annotate
-from corefine.annotation.log import Budget, Closing
+from corefine.annotation.log import Budget
 from corefine.annotation.question import Answer, Protocol, Reply
+from corefine.annotation.revision import Revision
 from corefine.annotation.selectors import Entropy
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
+from corefine.links import Must
 from corefine.prediction import Prediction
+from corefine.simulation.ablation import CLOSURES, NoClosure, PerDocumentClosure
 from helpers.making import cases, document_of, prediction_of
 
 A, B, C, D, E = (Span(i, i) for i in range(5))
@@ -26,16 +29,16 @@ ROWS = prediction_of(
 )
 DOCUMENT = document_of([[A, B], [C, D]])
 PROTOCOLS = [Protocol.DISCRETE, Protocol.PAIRWISE, Protocol.FOLLOW_UP]
-ABLATIONS = [Closing.PER_DOCUMENT, Closing.OFF]
+ABLATIONS = [PerDocumentClosure, NoClosure]
 
 
-def session(closing: Closing) -> Session:
-    return Session(DOCUMENT, ROWS, closing=closing)
+def session(closure: type[Revision]) -> Session:
+    return Session(DOCUMENT, ROWS, closure=closure)
 
 
-@pytest.mark.parametrize("closing", ABLATIONS)
-def test_an_answer_changes_only_the_row_of_its_mention(closing: Closing) -> None:
-    asked = session(closing)
+@pytest.mark.parametrize("closure", ABLATIONS)
+def test_an_answer_changes_only_the_row_of_its_mention(closure: type[Revision]) -> None:
+    asked = session(closure)
     before = asked.revision.rows.copy()
     question = asked.next_question()
     assert question is not None
@@ -43,7 +46,7 @@ def test_an_answer_changes_only_the_row_of_its_mention(closing: Closing) -> None
     asked.answer(Answer.no(Reply.FIRST, B))
     changed = np.flatnonzero((asked.revision.rows != before).any(axis=1)).tolist()
     assert changed == [3]
-    with_closure = session(Closing.INCREMENTAL)
+    with_closure = session(Revision)
     with_closure.next_question()
     with_closure.answer(Answer.no(Reply.FIRST, B))
     assert with_closure.revision.rows[2, 2] == 0.0  # C cannot be B, since D is B and C is not D
@@ -56,20 +59,20 @@ def test_the_closure_is_taken_when_the_document_is_relabelled_or_never() -> None
         [{"-": 1.0}, {"-": 1.0, 0: 0.0}, {"-": 0.2, 0: 0.3, 1: 0.5}, {"-": 0.25, 0: 0.2, 1: 0.25, 2: 0.3}]
     )
     relabelled = {}
-    for closing in Closing:
-        asked = Session(DOCUMENT, rows, closing=closing, selector=Entropy(clustered=False), budget=Budget(questions=1))
+    for name, closure in CLOSURES.items():
+        asked = Session(DOCUMENT, rows, closure=closure, selector=Entropy(clustered=False), budget=Budget(questions=1))
         question = asked.next_question()
         assert question is not None
         assert (question.mention, question.antecedent) == (D, C)
         asked.answer(Answer.no(Reply.FIRST, B))
-        relabelled[closing] = asked.relabelled().clusters
-    assert relabelled[Closing.INCREMENTAL] == relabelled[Closing.PER_DOCUMENT] == ((A, C), (B, D))
-    assert relabelled[Closing.OFF] == ((B, D),)  # C's row still prefers B, which its no to D forbids: C stays alone
+        relabelled[name] = asked.relabelled().clusters
+    assert relabelled["incremental"] == relabelled["per-document"] == ((A, C), (B, D))
+    assert relabelled["off"] == ((B, D),)  # C's row still prefers B, which its no to D forbids: C stays alone
 
 
-@pytest.mark.parametrize("closing", ABLATIONS)
-def test_undo_leaves_no_trace(closing: Closing) -> None:
-    asked = session(closing)
+@pytest.mark.parametrize("closure", ABLATIONS)
+def test_undo_leaves_no_trace(closure: type[Revision]) -> None:
+    asked = session(closure)
     asked.next_question()
     before = asked.revision.rows.copy(), asked.revision.clusters(), asked.revision.blocked.copy()
     asked.answer(Answer.no(Reply.FIRST, A))
@@ -79,9 +82,9 @@ def test_undo_leaves_no_trace(closing: Closing) -> None:
     assert (asked.revision.blocked == before[2]).all()
 
 
-def test_the_log_names_the_ablation() -> None:
-    assert "closing" not in session(Closing.INCREMENTAL).log
-    assert session(Closing.OFF).log["closing"] == "off"
+def test_an_ablation_follows_no_edits() -> None:
+    with pytest.raises(NotImplementedError, match="not edits"):
+        session(NoClosure).edit([Must(A, C)])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -90,21 +93,21 @@ def test_per_document_labels_are_those_of_the_closure_over_the_same_answers(
     protocol: Protocol, case: tuple[Document, Prediction]
 ) -> None:
     document, prediction = case
-    asked = Session(document, prediction, protocol=protocol, closing=Closing.PER_DOCUMENT, budget=Budget(questions=4))
+    asked = Session(document, prediction, protocol=protocol, closure=PerDocumentClosure, budget=Budget(questions=4))
     list(annotate(asked, GoldAnnotator(document)))
     closed = Session(document, prediction, protocol=protocol)
-    closed.replay({**asked.log, "closing": None})
+    closed.replay(asked.log)
     assert asked.relabelled().clusters == closed.relabelled().clusters
 
 
-@pytest.mark.parametrize("closing", ABLATIONS)
+@pytest.mark.parametrize("closure", ABLATIONS)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(case=cases(committee=True))
 def test_every_direct_answer_is_respected(
-    closing: Closing, protocol: Protocol, case: tuple[Document, Prediction]
+    closure: type[Revision], protocol: Protocol, case: tuple[Document, Prediction]
 ) -> None:
     document, prediction = case
-    asked = Session(document, prediction, protocol=protocol, closing=closing)
+    asked = Session(document, prediction, protocol=protocol, closure=closure)
     turns = list(annotate(asked, GoldAnnotator(document)))
     owner = {span: number for number, cluster in enumerate(asked.relabelled().clusters) for span in cluster}
     assert len({(turn.question.mention, turn.question.antecedent) for turn in turns}) == len(turns)
@@ -119,7 +122,7 @@ def test_every_direct_answer_is_respected(
 @given(case=cases())
 def test_retraining_keeps_the_answers(case: tuple[Document, Prediction]) -> None:
     document, prediction = case
-    asked = Session(document, prediction, closing=Closing.OFF, budget=Budget(questions=3))
+    asked = Session(document, prediction, closure=NoClosure, budget=Budget(questions=3))
     list(annotate(asked, GoldAnnotator(document)))
     rows = asked.revision.rows.copy()
     asked.use(prediction)
