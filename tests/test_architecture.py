@@ -18,24 +18,23 @@ ALLOWED = {
     "document": {"errors"},
     "prediction": {"document", "errors"},
     "files": {"errors"},
-    "folders": set(),
     "links": {"document", "errors"},
     "scores": {"document", "errors"},
     "annotation": {"document", "errors", "links", "prediction"},
-    "formats": {"document", "errors"},
-    "corpora": {"document", "errors", "files", "folders", "formats"},
+    "formats": {"document", "errors", "files"},
+    "corpora": {"document", "errors", "files", "formats"},
     "models": {
-        "annotation", "corpora", "document", "errors", "files", "folders", "formats", "links", "prediction", "scores"
+        "annotation", "corpora", "document", "errors", "files", "formats", "links", "prediction", "scores"
     },
     "simulation": {
-        "annotation", "corpora", "document", "errors", "files", "folders", "links", "models", "prediction", "scores"
+        "annotation", "corpora", "document", "errors", "files", "links", "models", "prediction", "scores"
     },
     "reproduction": {"annotation", "document", "errors", "files", "links", "simulation"},
     "project": {"annotation", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"},
-    "web": {"annotation", "corpora", "document", "errors", "project"},
+    "web": {"annotation", "corpora", "document", "errors", "files", "project"},
     "terminal": {"annotation", "document", "errors", "project"},
     "cli": {
-        "annotation", "corpora", "document", "errors", "folders", "formats", "models", "project", "reproduction",
+        "annotation", "corpora", "document", "errors", "files", "formats", "models", "project", "reproduction",
         "scores", "simulation", "terminal", "web",
     },
 }  # fmt: skip

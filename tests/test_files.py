@@ -12,7 +12,7 @@ import pytest
 
 from corefine import files
 from corefine.errors import InputError
-from corefine.files import exclusive, write_atomically
+from corefine.files import AtomicFiles, exclusive, is_hidden, lock_file, write_atomically
 
 
 def test_the_content_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -37,6 +37,33 @@ def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_files_come_together(tmp_path: Path) -> None:
+    first, second = tmp_path / "deep" / "a", tmp_path / "b"
+    with AtomicFiles() as files:
+        for path in (first, second):
+            with files.open(path) as stream:
+                stream.write(b"1")
+        assert not first.exists()
+    assert (first.read_bytes(), second.read_bytes()) == (b"1", b"1")
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_atomically(tmp_path / "link", b"1")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"1"
+
+
+def test_hidden_paths() -> None:
+    assert [path for path in ("a", ".a", ".git/a", "../a", "a/.b") if is_hidden(Path(path))] == [".a", ".git/a", "a/.b"]
+
+
+def test_a_lock_names_who_holds_it(tmp_path: Path) -> None:
+    with lock_file(tmp_path / "lock", "busy"), pytest.raises(InputError, match=rf"busy \(process {os.getpid()}\)"):
+        lock_file(tmp_path / "lock", "busy")
+    lock_file(tmp_path / "lock", "busy").close()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
 def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
@@ -48,7 +75,7 @@ def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
 def test_a_folder_is_for_one_process_at_a_time(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib\n"
-        "from corefine.writing import exclusive\n"
+        "from corefine.files import exclusive\n"
         "with exclusive(pathlib.Path(sys.argv[1]), 'writing to'):\n"
         "    print('in', flush=True)\n"
         "    sys.stdin.read()\n"

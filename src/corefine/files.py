@@ -1,4 +1,4 @@
-"""Writing files so that a crash, a full disk or a kill leaves the old content or the new, never a part."""
+"""Files: atomic writes, locks, hidden names, and the folder where corefine keeps what it downloads."""
 
 from __future__ import annotations
 
@@ -6,41 +6,150 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+from types import TracebackType
+from typing import IO, Self
 
 from corefine.errors import InputError
 
+HOME = "COREFINE_HOME"
+"""Environment variable: the folder to use instead of the system's place for caches."""
+
 LOCK = ".lock"
+"""The file that `exclusive` locks in a folder."""
+
+
+def home_folder() -> Path:
+    """The folder for corpora, cached encoder states and the like. It may not exist yet."""
+    if named := os.environ.get(HOME):
+        return Path(named).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "corefine"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "corefine"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "corefine"
+
+
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder. A path that the system cannot have, such as one that is too long, is not."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Whether a relative path is hidden: its name, or the name of a folder in it, begins with a dot."""
+    return any(part.startswith(".") and part != ".." for part in path.parts)
+
+
+# Writing
+
+
+class AtomicFiles:
+    """Files that appear together, each of them complete.
+
+    They are written under temporary names, forced to disk, and renamed when the `with` block ends. If it ends with an
+    error they are removed, and the files that were there before stay as they were.
+
+        with AtomicFiles() as files:
+            with files.open(path) as stream: ...
+    """
+
+    def __init__(self) -> None:
+        self._temporary: dict[Path, Path] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    @contextmanager
+    def open(self, path: Path) -> Iterator[IO[bytes]]:
+        """A stream to what will be the file at `path`. Folders are made; a link is followed.
+
+        Raises `InputError` if the path is a folder or was opened before, and `OSError` with `path` as its file name.
+        """
+        target = Path(os.path.realpath(path))
+        if target in self._temporary:
+            raise InputError(f"{path} would be written twice: two documents or files lead to it")
+        try:
+            if target.is_dir():
+                raise InputError(f"{path} is a folder, and a file is to be written there")
+            if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
+                with target.open("wb") as stream:
+                    yield stream
+                return
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+            self._temporary[target] = temporary
+            with temporary.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            if error.errno is not None:
+                error.filename = str(path)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                for target, temporary in self._temporary.items():
+                    temporary.replace(target)
+                for folder in {target.parent for target in self._temporary}:
+                    _sync_folder(folder)
+        finally:
+            for temporary in self._temporary.values():
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Put `content` at `path` in one step: written beside it, forced to disk, renamed over it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    """Put `content` at `path`. A crash, a full disk or a kill leaves the old content or the new, never a part."""
+    with AtomicFiles() as files, files.open(path) as stream:
+        stream.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Force a folder's names to disk, so that a rename survives a power cut. Not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# Locks
+
+
+def lock_file(path: Path, busy: str) -> IO[bytes]:
+    """Lock a file for this process, until the returned file is closed or the process ends, however it ends.
+
+    Raises `InputError` with the message `busy`, and the id of the other process, if another one holds the lock.
+    """
+    file = path.open("a+b")
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
+        _lock(file.fileno())
+    except OSError as error:
+        file.seek(0)
+        holder = file.read().decode(errors="replace").strip() or "unknown"
+        file.close()
+        raise InputError(f"{busy} (process {holder})") from error
+    file.truncate(0)
+    file.write(str(os.getpid()).encode())
+    file.flush()
+    return file
 
 
 @contextmanager
 def exclusive(folder: Path, what: str) -> Iterator[None]:
-    """Within this, no other process is in its own `exclusive` of the folder. The system ends it with the process."""
+    """Keep a folder for this process: `what` says what it does there, as in "training into"."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("ab") as file:
-        try:
-            _lock(file.fileno())
-        except OSError as error:
-            raise InputError(
-                f"another process is {what} {folder}; wait for it to end, or use another folder"
-            ) from error
+    busy = f"another process is {what} {folder}; wait for it to end, or use another folder"
+    with lock_file(folder / LOCK, busy):
         yield
 
 
@@ -48,22 +157,9 @@ def _lock(handle: int) -> None:
     if sys.platform == "win32":
         import msvcrt
 
+        os.lseek(handle, 1 << 20, os.SEEK_SET)  # a locked byte cannot be read: lock one behind the process id
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
     else:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def sync_folder(folder: Path) -> None:
-    """Force a folder's names to disk, so that a rename survives a power cut; skipped where the system cannot."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

@@ -12,7 +12,7 @@ from corefine.cli import app
 from corefine.corpora import load_corpus, names
 from corefine.corpora.corpus import MIRROR
 from corefine.errors import InputError
-from corefine.folders import HOME
+from corefine.files import HOME
 
 
 @pytest.fixture(autouse=True)

@@ -123,16 +123,20 @@ def test_next_to_nothing(model: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.txt", "b.jsonl"], "is not there"),
+        (["nowhere.txt", "b.jsonl"], "no such file"),
         (["a.xyz", "b.jsonl"], "tells no format"),
-        (["empty", "out"], "holds no file"),
-        (["empty", "-"], "must be one too"),
+        (["empty", "out"], "no file of a known format"),
+        (["full", "-"], "must be one too"),
+        (["full", "out"], "would both be written to out/a.jsonl"),
         (["-", "b.jsonl"], "format"),
     ],
 )
 def test_what_cannot_be_is_refused(model: Path, arguments: list[str], message: str) -> None:
     Path("a.xyz").write_text(TEXT)
     Path("empty").mkdir()
+    Path("full").mkdir()
+    Path("full/a.txt").write_text(TEXT)
+    Path("full/a.jsonl").write_text("")
     result = predict(model, *arguments)
     assert isinstance(result.exception, InputError)
     assert message in str(result.exception)

@@ -19,7 +19,7 @@ from corefine.corpora.prepare import get
 from corefine.corpora.registry import SPLITS
 from corefine.document import Document
 from corefine.errors import FormatError, InputError
-from corefine.folders import HOME
+from corefine.files import HOME
 
 ORIGINALS = {
     "litbank": ("litbank/litbank_original_conll.tar.gz", "coref/conll/"),
@@ -254,7 +254,7 @@ def test_one_file_without_splits_is_all_train(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["nowhere", "empty"])
 def test_nothing_there_is_said(tmp_path: Path, what: str) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"neither a file, a folder, nor a corpus|holds no documents"):
+    with pytest.raises(InputError, match=r"neither a file, a folder, nor a corpus|no file of a known format"):
         load_corpus(tmp_path / what)
 
 

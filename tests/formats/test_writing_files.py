@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corefine
+from corefine import files
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.formats import format_for, knows, read_all, write
-from corefine.formats.files import Staged
 from corefine.formats.naming import name_and_part, stem_of
 
 
@@ -113,12 +113,18 @@ def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.jsonl"]
 
 
-def test_staged_files_come_together(tmp_path: Path) -> None:
-    with Staged() as files:
-        with files.open(tmp_path / "deep" / "a") as stream:
-            stream.write(b"1")
-        assert not (tmp_path / "deep" / "a").exists()
-    assert (tmp_path / "deep" / "a").read_bytes() == b"1"
+def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "a.jsonl"
+    write(document(), target)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(InputError, match=r"a\.jsonl cannot be written: No space left on device"):
+        write(document("new"), target)
+    assert read_all(target) == [document()]
+    assert list(tmp_path.iterdir()) == [target]
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12), st.integers(0, 20))

@@ -73,18 +73,10 @@ def _documents(path: Path, format: str | None) -> Iterator[Document]:
     import sys
 
     from corefine.cli.progress import tracked
-    from corefine.errors import InputError
-    from corefine.formats import knows, read
+    from corefine.formats import find_files, read
 
-    documents: Iterator[Document]
-    if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.is_file() and (format or knows(file))]
-        if not files:
-            raise InputError(f"{path}: no file in this folder is of a known format; name the format with --format")
-        documents = (document for file in files for document in read(file, format))
-    else:
-        documents = read(sys.stdin.buffer if str(path) == "-" else path, format)
-    return tracked(documents, f"reading {path}")
+    wheres = [sys.stdin.buffer] if str(path) == "-" else [file.path for file in find_files([path], format)]
+    return tracked((document for where in wheres for document in read(where, format)), f"reading {path}")
 
 
 def as_object(result: Report, per: Per | None) -> dict[str, object]:

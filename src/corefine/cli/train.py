@@ -45,7 +45,7 @@ def train(
 
     need_model()
     from corefine.corpora import load_corpus
-    from corefine.folders import home_folder
+    from corefine.files import home_folder
     from corefine.models.training.examples import labelled
     from corefine.models.training.jobs import Job, run
     from corefine.models.training.settings_text import commented

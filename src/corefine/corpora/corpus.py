@@ -11,7 +11,7 @@ from pathlib import Path
 from corefine.corpora.registry import SPLITS, Entry, entry, names
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.folders import home_folder
+from corefine.files import home_folder
 
 MIRROR = "COREFINE_MIRROR"
 """Environment variable: a folder that holds corpora as NAME/NAME.jsonl.gz."""
@@ -115,25 +115,12 @@ def _gather(name: str, found: Iterable[tuple[str, Document]], entry: Entry | Non
 
 
 def _with_splits(path: Path) -> Iterator[tuple[str, Document]]:
-    from corefine.formats import read
+    from corefine.formats import find_files, read
 
-    files = [path] if path.is_file() else list(readable_files(path))
-    for file in files:
-        of_path = _split_of_path(file.relative_to(path) if path.is_dir() else Path(file.name))
-        for document in read(file):
+    for file in find_files([path]):
+        of_path = _split_of_path(file.relative)
+        for document in read(file.path):
             yield _split_of_document(document) or of_path or "train", document
-
-
-def readable_files(folder: Path) -> Iterator[Path]:
-    """What a reader knows in a folder, in order. A text stands behind its brat annotation, and CoNLL-2012's automatic
-    layers behind the gold ones."""
-    from corefine.formats import knows
-
-    files = {path for path in folder.rglob("*") if path.is_file() and knows(path)}
-    for path in sorted(files):
-        better = path.with_suffix(".ann"), path.with_name(path.name.replace("auto_conll", "gold_conll"))
-        if not any(other != path and other in files for other in better):
-            yield path
 
 
 def _split_of_path(path: Path) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from corefine.errors import Fault, InputError
-from corefine.formats.paths import find
+from corefine.formats.find import find_files
 from corefine.formats.registry import format_for
 from corefine.formats.source import OnFault, Source
 
@@ -34,7 +34,7 @@ def check(
         checked.faults.append(fault)
         on_fault(fault)
 
-    for found in [found for where in wheres for found in find(where, format)]:
+    for found in find_files(wheres, format):
         checked.files += 1
         before = checked.documents, len(checked.faults)
         reader = format_for(found.path, format)

@@ -12,11 +12,11 @@ from typing import Any
 
 from corefine.document import Document
 from corefine.errors import Fault, InputError
-from corefine.formats.files import Staged, is_folder
-from corefine.formats.paths import Found, find
-from corefine.formats.registry import Format, ending_of, format_for, knows
+from corefine.files import is_folder
+from corefine.formats.find import FoundFile, find_files
+from corefine.formats.registry import Format, format_for, knows, renamed
 from corefine.formats.source import OnFault, Source
-from corefine.formats.writing import put, put_on_stream, refuse
+from corefine.formats.writing import output_files, refuse_losses, write_files, write_stream
 
 STREAM = "-"
 Tracked = Callable[[Iterable[Document]], Iterable[Document]]
@@ -56,7 +56,7 @@ def convert(
     cannot be read is one unless `skip_faulty`, and so is losing something unless `lossy`.
     """
     summary = Summary()
-    inputs: list[Found | None] = [None] if source == STREAM else [*find(source, from_)]
+    inputs: list[FoundFile | None] = [None] if source == STREAM else [*find_files([source], from_)]
     summary.files = len(inputs)
     several = len(inputs) > 1 or (source != STREAM and is_folder(Path(source)))
     format_ = format_for(None if target == STREAM or is_folder(Path(target)) else target, to)
@@ -68,7 +68,7 @@ def convert(
         summary.repaired += not fault.fatal
         on_fault(fault)
 
-    def documents(found: Found | None) -> Iterator[Document]:
+    def documents(found: FoundFile | None) -> Iterator[Document]:
         where = sys.stdin.buffer if found is None else found.path
         reader = format_for(None if found is None else found.path, from_)
         for document in tracked(reader.read(Source(where, on_fault=note, language=language))):
@@ -78,25 +78,25 @@ def convert(
 
     every = (document for found in inputs for document in documents(found))
     lost: Counter[str] = Counter()
-    with Staged() as files:
+    with output_files() as files:
         if target == STREAM:
-            lost = put_on_stream(every, format_, sys.stdout.buffer, lossy=lossy)
+            lost.update(write_stream(every, sys.stdout.buffer, format_.name, lossy=lossy))
         elif not _is_folder(target, format_, several):
-            lost = put(every, format_, Path(target), files)
+            lost = write_files(every, format_, Path(target), files)
         elif not format_.many:
             for found in inputs:
                 folder = Path(target) / (found.relative.parent if found else "")
-                lost += put(documents(found), format_, folder, files, folder=True)
+                lost += write_files(documents(found), format_, folder, files, folder=True)
         else:
             for found in inputs:
                 relative = found.relative if found else Path("stdin")
-                lost += put(documents(found), format_, Path(target) / _renamed(relative, format_), files)
+                lost += write_files(documents(found), format_, Path(target) / renamed(relative, format_), files)
         if unreadable and not skip_faulty:
             raise InputError(
                 f"{unreadable} faults leave documents unreadable; nothing was written (see corefine check)"
             )
         if not lossy:
-            refuse(lost, format_)
+            refuse_losses(lost, format_)
     summary.lost = dict(lost)
     summary.left_out = unreadable
     return summary
@@ -109,12 +109,3 @@ def _is_folder(target: str, format_: Format, several: bool) -> bool:
     if knows(path):
         return False
     return not path.exists() and (several or not format_.many)
-
-
-def _renamed(path: Path, format_: Format) -> Path:
-    """The same path with the format's own ending, packed if it was."""
-    packed = ".gz" if path.suffix == ".gz" else ""
-    base = path.name.removesuffix(packed)
-    if knows(path):
-        base = base.removesuffix(ending_of(path))
-    return path.with_name(f"{base}{format_.endings[0]}{packed}")

@@ -74,3 +74,14 @@ def ending_of(path: Path) -> str:
 def knows(path: Path) -> bool:
     """Whether the path's ending tells a format."""
     return ending_of(path) in _BY_ENDING
+
+
+def renamed(path: Path, format_: Format) -> Path:
+    """The path with an ending of the format. An ending that is one already stays, and so does .gz."""
+    packed = ".gz" if path.suffix == ".gz" else ""
+    if ending_of(path) in format_.endings:
+        return path
+    name = path.name.removesuffix(packed)
+    if knows(path):
+        name = name.removesuffix(ending_of(path))
+    return path.with_name(f"{name}{format_.endings[0]}{packed}")

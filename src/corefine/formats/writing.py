@@ -2,25 +2,67 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from corefine.document import Document
 from corefine.errors import InputError, LossError
-from corefine.formats.files import Staged, is_folder
+from corefine.files import AtomicFiles, is_folder
 from corefine.formats.naming import stem_of
-from corefine.formats.registry import Format, ending_of
-
-Lost = Counter[str]
+from corefine.formats.registry import Format, ending_of, format_for
 
 
-def put(documents: Iterable[Document], format_: Format, path: Path, files: Staged, *, folder: bool = False) -> Lost:
-    """Stage documents at a path, and say what is lost. A format with a file a document takes a folder as well."""
-    lost: Lost = Counter()
+def write(
+    documents: Iterable[Document] | Document,
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    lossy: bool = False,
+) -> dict[str, int]:
+    """Write documents to a file, packed if its name ends in .gz; on any error, nothing is written.
+
+    Formats that hold one document a file (brat, text) take a folder, or a file name for a single document. What the
+    format cannot express raises `LossError`; with `lossy` it is left out, and returned as counts by name.
+    """
+    path = Path(path)
+    found = format_for(None if is_folder(path) else path, format)
+    with output_files() as files:
+        lost = write_files(_listed(documents), found, path, files)
+        if not lossy:
+            refuse_losses(lost, found)
+    return dict(lost)
+
+
+def write_stream(
+    documents: Iterable[Document] | Document, stream: IO[bytes], format: str, *, lossy: bool = False
+) -> dict[str, int]:
+    """Write documents to a binary stream, up to the first that would lose something."""
+    found = format_for(None, format)
+    if len(found.files) > 1:
+        raise InputError(f"{found.name} is several files: give a path, not a stream")
+    lost: Counter[str] = Counter()
+    for number, document in enumerate(_listed(documents)):
+        if number and not found.many:
+            raise InputError(f"{found.name} holds one document a file; give a folder for several")
+        lost += found.losses(document)
+        if not lossy:
+            refuse_losses(lost, found)
+        stream.write(_bytes(document, *found.files.values()))
+    return dict(lost)
+
+
+def write_files(
+    documents: Iterable[Document], format_: Format, path: Path, files: AtomicFiles, *, folder: bool = False
+) -> Counter[str]:
+    """Write documents to a path, or with `folder` into a folder that may not exist yet; returns what is lost."""
+    lost: Counter[str] = Counter()
     if format_.many:
-        with files.open(path) as stream:
+        with _open(files, path) as stream:
             for document in documents:
                 lost += format_.losses(document)
                 stream.write(_bytes(document, *format_.files.values()))
@@ -32,31 +74,43 @@ def put(documents: Iterable[Document], format_: Format, path: Path, files: Stage
         lost += format_.losses(document)
         place = path if single else path / (stem_of(document) + format_.endings[0])
         for target, render in _targets(place, format_).items():
-            with files.open(target) as stream:
+            with _open(files, target) as stream:
                 stream.write(_bytes(document, render))
     return lost
 
 
-def put_on_stream(documents: Iterable[Document], format_: Format, stream: IO[bytes], *, lossy: bool) -> Lost:
-    """Write documents to a stream, up to the first that would lose something."""
-    if len(format_.files) > 1:
-        raise InputError(f"{format_.name} is several files: give a path, not a stream")
-    lost: Lost = Counter()
-    for number, document in enumerate(documents):
-        if number and not format_.many:
-            raise InputError(f"{format_.name} holds one document a file; give a folder for several")
-        lost += format_.losses(document)
-        if not lossy:
-            refuse(lost, format_)
-        stream.write(_bytes(document, *format_.files.values()))
-    return lost
-
-
-def refuse(lost: Lost, format_: Format) -> None:
-    """Raise if anything was lost."""
+def refuse_losses(lost: Mapping[str, int], format_: Format) -> None:
+    """Raise `LossError` if anything was lost."""
     if lost:
         what = ", ".join(f"{name} ({number})" for name, number in sorted(lost.items()))
         raise LossError(f"{format_.name} cannot express: {what}; --lossy (lossy=True) leaves them out", dict(lost))
+
+
+@contextmanager
+def output_files() -> Iterator[AtomicFiles]:
+    """Files that appear together. A file that cannot be written is an `InputError` that names it."""
+    try:
+        with AtomicFiles() as files:
+            yield files
+    except OSError as error:
+        if (path := error.filename2 or error.filename) is None:
+            raise
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _open(files: AtomicFiles, path: Path) -> Iterator[IO[bytes]]:
+    with files.open(path) as stream:
+        if path.suffix != ".gz":
+            yield stream
+            return
+        # no time stamp and no name, so that equal content gives equal files
+        with gzip.GzipFile(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
+            yield cast(IO[bytes], packed)
+
+
+def _listed(documents: Iterable[Document] | Document) -> Iterable[Document]:
+    return [documents] if isinstance(documents, Document) else documents
 
 
 def _targets(place: Path, format_: Format) -> Mapping[Path, Callable[[Document], str]]:

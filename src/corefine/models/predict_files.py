@@ -1,4 +1,4 @@
-"""Predicting whole files and folders: documents stream from one format into another, one in memory at a time."""
+"""Predicts whole files and folders. Documents stream from one format into another, one in memory at a time."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from corefine.corpora.corpus import readable_files
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.formats import format_for, read, write, write_stream
-from corefine.formats.registry import Format, ending_of
+from corefine.files import is_folder
+from corefine.formats import Format, find_files, format_for, read, write, write_stream
+from corefine.formats.convert import STREAM
+from corefine.formats.registry import ending_of, renamed
 from corefine.models.resolver import Resolver, Result
-
-STREAM = "-"
-"""Stands for standard input and output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How files are read and written: names of formats where endings do not tell, the language of plain text."""
+    """How files are read and written: formats, where endings do not tell, and the language of plain text."""
 
     read_as: str | None = None
     write_as: str | None = None
@@ -36,9 +34,9 @@ def predict_files(
     *,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> int:
-    """Predict every document of a file or folder, and write each with the entities found. Returns how many.
+    """Predict every document of a file, a folder or a glob, and write it with the entities found. Returns how many.
 
-    A folder gives a folder, with a file for each that could be read.
+    A folder gives a folder, with one file for each that was read.
     """
     options = options or Options()
     count = 0
@@ -60,35 +58,28 @@ def predict_files(
     return count
 
 
-def _plan(source: str, target: str, options: Options) -> Iterator[tuple[Path | None, Path | None, Format]]:
-    """What is read, where it goes, and as what."""
+def _plan(source: str, target: str, options: Options) -> list[tuple[Path | None, Path | None, Format]]:
+    """What is read, where it goes, and in which format. None stands for a standard stream."""
     goal = None if target == STREAM else Path(target)
     if source == STREAM:
-        yield None, goal, _format(goal, None, options)
-        return
-    place = Path(source)
-    if not place.exists():
-        raise InputError(f"{source} is not there")
-    if place.is_file():
-        if goal is not None and goal.is_dir():
-            format_ = _format(None, place, options)
-            goal = goal / _renamed(Path(place.name), format_)
-        else:
-            format_ = _format(goal, place, options)
-        yield place, goal, format_
-        return
+        return [(None, goal, _format(goal, None, options))]
+    files = find_files([source], options.read_as)
+    if len(files) == 1 and not is_folder(Path(source)) and not (goal is not None and is_folder(goal)):
+        return [(files[0].path, goal, _format(goal, files[0].path, options))]
     if goal is None or goal.is_file():
         raise InputError(f"{source} is a folder, so the result must be one too")
-    files = list(readable_files(place))
-    if not files:
-        raise InputError(f"{source} holds no file whose ending tells a format")
-    for file in files:
-        format_ = _format(None, file, options)
-        yield file, goal / _renamed(file.relative_to(place), format_), format_
+    plan: dict[Path, tuple[Path, Path, Format]] = {}
+    for path, relative in files:
+        format_ = _format(None, path, options)
+        place = goal / renamed(relative, format_)
+        if place in plan:
+            raise InputError(f"{plan[place][0]} and {path} would both be written to {place}: rename one of them")
+        plan[place] = path, place, format_
+    return list(plan.values())
 
 
 def _format(goal: Path | None, place: Path | None, options: Options) -> Format:
-    """What to write: the format that is named, or that the goal's ending tells, or that of the input.
+    """The format to write: the one that is named, or that the goal's ending tells, or that of the input.
 
     Plain text cannot hold entities, so it becomes JSON lines.
     """
@@ -96,11 +87,3 @@ def _format(goal: Path | None, place: Path | None, options: Options) -> Format:
         return format_for(goal, options.write_as)
     found = format_for(place, options.read_as)
     return found if found.name != "text" else format_for(None, "jsonl")
-
-
-def _renamed(path: Path, format_: Format) -> Path:
-    """The path with the format's ending; one that is packed stays so."""
-    packed = ".gz" if path.suffix == ".gz" else ""
-    base = path.with_suffix("") if packed else path
-    ending = base.suffix if base.suffix in format_.endings else format_.endings[0]
-    return base.with_name(base.stem + ending + packed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -12,7 +11,7 @@ from sqlalchemy import Connection
 
 from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
-from corefine.files import write_atomically
+from corefine.files import lock_file, write_atomically
 from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
@@ -45,7 +44,7 @@ class Project:
         self.writer = Writer(self.database)
         self.documents = Documents(self.database)
         self.predictions = predictions.Predictions(self.folder / "predictions")
-        self._lock_file: IO[str] | None = None
+        self._lock_file: IO[bytes] | None = None
         self._lock_connection: Connection | None = None
 
     @property
@@ -100,26 +99,8 @@ class Project:
     def lock(self) -> None:
         """Make sure that one server has the project: sessions live in its memory. A killed one holds nothing."""
         self._lock_connection = self.database.lock()
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return
-        file = (self.folder / "server.lock").open("a+")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            file.close()
-            raise InputError(
-                f"project {self.folder} is open in another corefine (process {holder}): "
-                "use the page it serves, or stop it first"
-            ) from error
-        file.seek(0)
-        file.truncate()
-        file.write(str(os.getpid()))
-        file.flush()
-        self._lock_file = file
+        busy = f"project {self.folder} is open in another corefine: use the page it serves, or stop it first"
+        self._lock_file = lock_file(self.folder / "server.lock", busy)
 
     def close(self) -> None:
         self.writer.close()

@@ -28,8 +28,7 @@ from corefine.annotation.labels import Lesson
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.errors import ConfigError, CorefineError, InputError
-from corefine.files import exclusive, write_atomically
-from corefine.folders import home_folder
+from corefine.files import exclusive, home_folder, write_atomically
 from corefine.simulation import splits
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.learners import Learner, RulesLearner

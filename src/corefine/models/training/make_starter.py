@@ -17,8 +17,7 @@ from typing import Any
 
 from corefine.corpora import Corpus, load_corpus
 from corefine.errors import CorefineError, InputError, ModelError
-from corefine.files import write_atomically
-from corefine.folders import home_folder
+from corefine.files import home_folder, write_atomically
 from corefine.models.evaluation import evaluate, linked_share, summary
 from corefine.models.resolver import STARTER
 from corefine.models.storage.checkpoint import load_model, save_model

@@ -139,7 +139,8 @@ def import_paths(
         if entry.source is not None:
             known.setdefault(entry.source, set()).add(entry.source_digest)
     result = Imported()
-    for path in _files(paths, result):
+    skipped = result.skipped
+    for path, _ in formats.find_files(paths, on_skip=lambda path, reason: skipped.append((str(path), reason))):
         try:
             digest = _digest(path)
             source = source_name(path)
@@ -182,28 +183,6 @@ def _import_file(
     result.skipped += [(str(path), fault.what) for fault in fatal]
     if not documents and not fatal:
         result.skipped.append((str(path), "it holds no text"))
-
-
-def _files(paths: Iterable[Path], result: Imported) -> list[Path]:
-    """The files to read; of a folder all but the hidden ones, in order."""
-    files: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = sorted(each for each in path.rglob("*") if each.is_file())
-            shown = [each for each in inside if not any(part.startswith(".") for part in each.relative_to(path).parts)]
-            if not shown:
-                result.skipped.append((str(path), "the folder holds no files"))
-            files.update(dict.fromkeys(shown))
-        elif path.exists():
-            files[path] = None
-        else:
-            result.skipped.append((str(path), "there is no such file"))
-    return [path for path in files if not _is_text_of_brat(path, files)]
-
-
-def _is_text_of_brat(path: Path, files: Iterable[Path]) -> bool:
-    """A text beside its .ann is read with it."""
-    return path.suffix == ".txt" and path.with_suffix(".ann") in files
 
 
 def _digest(path: Path) -> str:

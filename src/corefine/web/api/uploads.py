@@ -9,13 +9,14 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
 
 from sqlalchemy import Connection
 
 from corefine.errors import InputError
+from corefine.files import is_hidden
 from corefine.project.project import Project
 from corefine.project.store import documents
 from corefine.project.store.documents import Imported
@@ -58,7 +59,7 @@ def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
             if len(members) > MOST_FILES:
                 raise InputError(f"{name} holds {len(members)} files; at most {MOST_FILES} can be sent at once")
             for member in members:
-                if not member.filename.replace("\\", "/").rpartition("/")[2].startswith("."):
+                if not is_hidden(PurePosixPath(member.filename.replace("\\", "/"))):
                     with archive.open(member) as file:
                         path, original = _write(folder, member.filename, file, budget)
                         found[path] = original
