@@ -1,4 +1,4 @@
-"""A committee: members that differ in their seeds and score the same spans and candidates (METHOD 6).
+"""A committee: members that differ in their seeds and score the same spans and candidates (docs/method.md).
 
 Spans are kept by the mean of the members' mention scores; then each member scores every kept span against the same
 candidates. The averaged rows are the prediction, the members' own rows their votes.

@@ -1,6 +1,6 @@
 """How much a document may cost: questions or seconds, for each document or for each 1,000 tokens.
 
-Documents differ in length, so a budget for each 1,000 tokens is the default (METHOD 8). Pairwise questions are
+Documents differ in length, so a budget for each 1,000 tokens is the default (docs/method.md). Pairwise questions are
 compared at *equal time*: a document gets the seconds that discrete questions of the same budget would take there.
 That is found by asking them: a second session on the same document and the same prediction, with the same simulated
 annotator, whose answers are thrown away and whose time is kept. So the run of a baseline depends on no other run.
