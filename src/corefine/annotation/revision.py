@@ -136,7 +136,9 @@ class Revision:
         for row in rows.tolist():
             self._revise(row)
         changed = self._decode(rows, spans)
-        return np.union1d(rows, self._listed_by[changed])
+        # a row's score may depend on the cluster its own mention is in, as well as on those of its candidates
+        moved = np.array([node for node in changed if node < len(self.prediction)], dtype=np.int64)
+        return np.unique(np.concatenate([rows, moved, self._listed_by[changed]]))
 
     def _rows_apart(self, entities: Iterable[int], nodes: Indices) -> Indices:
         """Rows that list one of these nodes and may have to rule it out now, or no longer.
