@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corefine.annotation.log import Answered, Budget
+from corefine.annotation.log import AnswerEntry, Budget
 from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
@@ -93,7 +93,7 @@ def some_edit(session: Session, chance: random.Random) -> list[Assertion]:
 def standing(session: Session) -> list[Said]:
     """What stands, in the order given."""
     return [
-        Said(entry.question, entry.answer) if isinstance(entry, Answered) else Said(edit=tuple(entry.assertions))
+        Said(entry.question, entry.answer) if isinstance(entry, AnswerEntry) else Said(edit=tuple(entry.assertions))
         for entry in session.entries
     ]
 
