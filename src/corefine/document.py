@@ -6,6 +6,7 @@ know files (see `formats`), models or answers.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -213,6 +214,10 @@ class Document:
 
     def without_singletons(self) -> Document:
         return replace(self, clusters=tuple(cluster for cluster in self.clusters if len(cluster) > 1))
+
+    def sentence_of(self, span: Span) -> int:
+        """The number of the sentence in which a span starts."""
+        return bisect_right(self.sentence_starts, span.start) - 1
 
     def holds(self, span: Span) -> bool:
         """Whether the span lies within the document."""

@@ -260,3 +260,37 @@ def test_errors_have_one_shape(safe: Browser) -> None:
     response = safe.client.put("/api/me")
     assert response.status_code == 405
     assert response.json()["error"]["message"]
+
+
+NOT_SPANS: list[Any] = [[5], [], [1, 2, 3], [5, 2], [-1, 2], [[1, 2], [3]], [[1, 2], 3], [[]], ["a", "b"], [1.5, 2], 7]
+
+
+@pytest.mark.parametrize("span", NOT_SPANS, ids=str)
+def test_what_is_no_span_is_refused_wherever_one_is_sent(safe: Browser, span: Any) -> None:
+    question = safe.get("next")["question"]
+    edit = {"client_id": new_id(), "document": 1}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("answers", {**edit, "question": question["id"], "answer": {"same": False, "reply": "first", "span": span}}),
+        ("edits", {**edit, "edit": {"kind": "merge", "a": span, "b": [1, 2]}}),
+        ("edits", {**edit, "edit": {"kind": "split", "mentions": [[1, 2], span]}}),
+        ("edits", {**edit, "edit": {"kind": "move", "mention": [1, 2], "to": span}}),
+        ("edits", {**edit, "edit": {"kind": "remove", "mention": span}}),
+        ("edits", {**edit, "edit": {"kind": "add", "mention": [1, 2], "to": span}}),
+        ("adjudication", {"document": 1, "mention": span, "decision": None}),
+        ("adjudication", {"document": 1, "mention": [1, 2], "decision": {"mention": True, "first": span}}),
+        ("tutorial/check", {"step": 0, "answer": {"same": False, "reply": "first", "span": span}}),
+    ]
+    for path, body in requests:
+        error = safe.post(path, body, status=422)["error"]
+        assert (error["kind"], "is not a span" in error["message"]) == ("outside", True), (path, body, error)
+
+
+def test_a_span_outside_the_document_is_refused(safe: Browser) -> None:
+    beyond, edit = [0, 100_000], {"client_id": new_id(), "document": 1}
+    for path, body in (
+        ("edits", {**edit, "edit": {"kind": "remove", "mention": beyond}}),
+        ("edits", {**edit, "edit": {"kind": "add", "mention": beyond}}),
+        ("edits", {**edit, "edit": {"kind": "merge", "a": [0, 1], "b": beyond}}),
+        ("adjudication", {"document": 1, "mention": beyond, "decision": None}),
+    ):
+        assert safe.post(path, body, status=422)["error"]["kind"] == "outside"

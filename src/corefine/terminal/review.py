@@ -19,7 +19,7 @@ from corefine.errors import AnswerError, ContradictionError
 from corefine.project.work import edits
 from corefine.project.work.workspace import Workspace
 from corefine.project.work.workspaces import Workspaces
-from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, marked_text, sentence_of
+from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, marked_text
 
 CONTEXT = 4
 
@@ -97,7 +97,7 @@ class ReviewScreen(Screen[None]):
 
     def _line(self, span: Span) -> Text:
         sign = "■" if span in self.chosen else "·"
-        return Text(f"{sign} {self.document.words(span)}  [{sentence_of(self.document, span) + 1}]")
+        return Text(f"{sign} {self.document.words(span)}  [{self.document.sentence_of(span) + 1}]")
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if event.option_list.id == "targets":
@@ -107,8 +107,8 @@ class ReviewScreen(Screen[None]):
 
     def _draw(self, span: Span) -> None:
         here = next((cluster for cluster in self.clusters if span in cluster), (span,))
-        near = sentence_of(self.document, span)
-        others = [each for each in here if each != span and abs(sentence_of(self.document, each) - near) <= CONTEXT]
+        near = self.document.sentence_of(span)
+        others = [each for each in here if each != span and abs(self.document.sentence_of(each) - near) <= CONTEXT]
         marks = [Mark(span, YELLOW, "⟦⟧"), *(Mark(each, BLUE, "⟨⟩") for each in others)]
         self.query_one(Reader).show(marked_text(self.document, marks, context=CONTEXT))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,14 +30,9 @@ class MarkedText(NamedTuple):
     focus: int
 
 
-def sentence_of(document: Document, span: Span) -> int:
-    """The number of the sentence a span begins in."""
-    return bisect_right(document.sentence_starts, span.start) - 1
-
-
 def marked_text(document: Document, marks: Sequence[Mark], *, context: int) -> MarkedText:
     """The sentences around the marks, so many on each side. Where marks overlap, the first one's style wins."""
-    near = {sentence_of(document, mark.span) for mark in marks}
+    near = {document.sentence_of(mark.span) for mark in marks}
     text, focus, folded = Text(), 0, 0
     for number, sentence in enumerate(document.sentence_spans):
         if near and min(abs(number - each) for each in near) > context:

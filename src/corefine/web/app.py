@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.work.workspaces import Workspaces
-from corefine.web.api import annotator, owner, problems, results, study
+from corefine.web.api import annotator, documents, owner, problems, results, study, tutorial
 from corefine.web.api.context import Context
 from corefine.web.api.types import Problem
 from corefine.web.api.uploads import UPLOAD_BYTES
@@ -56,11 +56,9 @@ def create_app(
     def too_large(_: Request, error: TooLargeError) -> Response:
         return problems.body(Problem(kind="too-large", message=str(error)), 413)
 
+    for part in (annotator, documents, tutorial, owner, results, study):
+        app.include_router(part.routes)
     app.include_router(annotator.public)
-    app.include_router(annotator.routes)
-    app.include_router(owner.routes)
-    app.include_router(results.routes)
-    app.include_router(study.routes)
     app.include_router(study.owner_routes)
 
     @app.get("/", include_in_schema=False)

@@ -26,6 +26,9 @@ Two mentions are the same entity when they refer to the same person, thing, plac
 - If you cannot tell, say so: *unsure* is an answer.
 """
 
+MOST = 10_000_000
+"""The largest budget or lease."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -65,8 +68,8 @@ class Settings:
             raise ConfigError(f"overlap is a share from 0 to 1, not {self.overlap}")
         for name in ("budget_per_1000_tokens", "budget_questions", "budget_seconds", "lease_minutes"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ConfigError(f"{name} must be above 0, not {value}")
+            if value is not None and not 0 < value <= MOST:
+                raise ConfigError(f"{name} must be above 0 and at most {MOST}, not {value}")
         if self.overlap_people < 2 or self.retrain_every < 0:
             raise ConfigError("overlap_people is at least 2, retrain_every at least 0")
 

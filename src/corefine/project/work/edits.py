@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span, document_order
@@ -18,6 +19,7 @@ class Merge:
 
     a: Span
     b: Span
+    kind: Literal["merge"] = "merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Split:
     """Some mentions of an entity are one of their own."""
 
     mentions: tuple[Span, ...]
+    kind: Literal["split"] = "split"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Move:
 
     mention: Span
     to: Span
+    kind: Literal["move"] = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Remove:
     """A span is not a mention."""
 
     mention: Span
+    kind: Literal["remove"] = "remove"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +53,16 @@ class Add:
 
     mention: Span
     to: Span | None = None
+    kind: Literal["add"] = "add"
 
 
 Edit = Merge | Split | Move | Remove | Add
 
 
 def to_json(edit: Edit) -> list[str]:
-    """The edit as plain text values, to compare it with one that was sent before."""
-    spans = edit.mentions if isinstance(edit, Split) else [getattr(edit, name) for name in edit.__match_args__]
-    return [type(edit).__name__.lower(), *map(str, spans)]
+    """The edit as a list of strings, to compare it with one that was sent before."""
+    *spans, kind = (getattr(edit, name) for name in edit.__match_args__)
+    return [kind, *map(str, edit.mentions if isinstance(edit, Split) else spans)]
 
 
 def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[Span]]:

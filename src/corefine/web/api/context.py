@@ -9,10 +9,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
 
 from corefine.project.project import Project
 from corefine.project.store import people
-from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.people import LOGIN_DAYS, Person
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
@@ -100,12 +100,15 @@ async def owner(person: Somebody) -> Person:
 Owner = Annotated[Person, Depends(owner)]
 
 
-def asked_about(here: InContext, document_id: int) -> DocumentInfo:
-    """A document by its number, unless it is kept out of annotation."""
-    found = next((entry for entry in here.workspaces.documents() if entry.id == document_id), None)
-    if found is None:
+def check_document(here: Context, document_id: int) -> None:
+    """Raise unless there is such a document and it is open to annotation."""
+    if all(info.id != document_id for info in here.workspaces.documents()):
         raise not_found(f"document {document_id}")
-    return found
+
+
+def respond(body: BaseModel) -> Response:
+    """A response that FastAPI does not validate a second time: for what is large or must be fast."""
+    return Response(body.model_dump_json(), media_type="application/json")
 
 
 def give_cookie(response: Response, request: Request, secret: str) -> None:

@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import time
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+from sqlalchemy import Connection, select
 from starlette.concurrency import run_in_threadpool
 
 from corefine.project.learning import training
-from corefine.project.store import people
-from corefine.project.store.settings import Settings as ProjectSettings
+from corefine.project.results.statistics import PersonStatistics, person_statistics
+from corefine.project.store import people, predictions, schema
+from corefine.project.store.log import count_answers
+from corefine.project.store.people import Person
+from corefine.project.store.settings import Settings
 from corefine.web.api import uploads
 from corefine.web.api.context import Context, InContext, Owner, give_cookie, owner
-from corefine.web.api.owner_types import (
-    Invitation,
-    NewPerson,
-    PersonRow,
-    Settings,
-    Skipped,
-    TrainingStatus,
-    Upload,
-)
-from corefine.web.api.owner_views import person_rows, training_status
 from corefine.web.api.problems import not_found
-from corefine.web.api.types import Guidelines, Person
+from corefine.web.api.types import STRICT, Guidelines, PersonView, RequestModel, Role, Time
+
+SILENT_SECONDS = 120.0
+"""A training process that has not reported for this long has stopped."""
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
+# Settings and documents
+
+
+@pydantic_dataclass(frozen=True, config=STRICT)
+class SettingsJson(Settings):
+    """The project's settings, with their types checked."""
+
+
+class SkippedFile(BaseModel):
+    file: str
+    reason: str
+
+
+class UploadResult(BaseModel):
+    added: list[int]
+    skipped: list[SkippedFile]
+
+
 @routes.get("/settings")
-def settings(here: InContext) -> Settings:
-    return Settings(**here.workspaces.settings.to_dict())
+def settings(here: InContext) -> SettingsJson:
+    return SettingsJson(**here.workspaces.settings.to_dict())
 
 
 @routes.put("/settings")
-def change_settings(body: Settings, here: InContext) -> Settings:
-    here.workspaces.change_settings(ProjectSettings.from_dict(body.model_dump()))
+def change_settings(body: SettingsJson, here: InContext) -> SettingsJson:
+    here.workspaces.change_settings(Settings.from_dict(body.to_dict()))
     return body
 
 
@@ -48,79 +66,140 @@ def change_guidelines(body: Guidelines, here: InContext) -> Guidelines:
 @routes.post("/documents")
 async def upload(
     request: Request, here: InContext, name: Annotated[str, Query(min_length=1, max_length=300)]
-) -> Upload:
+) -> UploadResult:
     """Add the documents of a file, or of the files in a zip archive. The body is the file."""
     content = await request.body()
     found = await run_in_threadpool(uploads.import_upload, here.project, name, content)
     here.workspaces.documents_changed()
-    return Upload(added=found.added, skipped=[Skipped(file=file, reason=why) for file, why in found.skipped])
+    return UploadResult(added=found.added, skipped=[SkippedFile(file=file, reason=why) for file, why in found.skipped])
 
 
 # People
 
 
+class PersonRequest(RequestModel):
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    role: Role = "annotator"
+
+
+class Invitation(BaseModel):
+    """The link is shown once: only a hash of its token is stored."""
+
+    person: PersonView
+    link: str
+
+
+class PersonRow(PersonView):
+    active: bool
+    answers: int
+    seconds: float
+    documents_done: int
+    questions_per_hour: float | None
+    last_seen: Time | None
+
+
+def person_rows(connection: Connection) -> list[PersonRow]:
+    statistics = person_statistics(connection)
+    nothing = PersonStatistics(answers=0, seconds=0.0, documents_done=0, last_at=None)
+    rows = []
+    for person in people.everybody(connection):
+        own = statistics.get(person.id, nothing)
+        rows.append(
+            PersonRow(
+                **PersonView.model_validate(person).model_dump(),
+                active=person.active,
+                answers=own.answers,
+                seconds=own.seconds,
+                documents_done=own.documents_done,
+                questions_per_hour=own.questions_per_hour,
+                last_seen=own.last_at,  # type: ignore[arg-type]  # a number of seconds, which `Time` turns into text
+            )
+        )
+    return rows
+
+
 @routes.get("/people")
 def everybody(here: InContext) -> list[PersonRow]:
-    return person_rows(here.project)
+    with here.project.database.read() as connection:
+        return person_rows(connection)
 
 
 @routes.post("/people")
-def invite(body: NewPerson, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
-    """A new person, and the link that lets them in."""
+def invite(body: PersonRequest, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
+    """Add a person and make the link with which they log in."""
     new, token = here.project.invite(body.name, body.role)
     return _invited(here, request, response, person, new, token)
 
 
 @routes.post("/people/{person_id}/invitation")
 def invite_again(person_id: int, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
-    """A new link; the old one, and every login that came of it, end."""
+    """Make a new link; the old one and all its logins end."""
 
-    def job(connection: Any) -> tuple[people.Person, str] | None:
-        found = people.by_id(connection, person_id)
-        return None if found is None else (found, people.invite(connection, found))
+    def job(connection: Connection) -> tuple[Person, str]:
+        found = _person(connection, person_id)
+        return found, people.invite(connection, found)
 
-    found = here.project.writer.write(job)
-    if found is None:
-        raise not_found(f"person {person_id}")
-    return _invited(here, request, response, person, *found)
-
-
-def _invited(
-    here: Context, request: Request, response: Response, host: people.Person, new: people.Person, token: str
-) -> Invitation:
-    if here.open or new.id == host.id:  # from now on the owner needs to be known by a cookie, too
-        give_cookie(response, request, here.project.writer.write(lambda connection: people.log_in(connection, host)))
-        here.open = False
-    here.forget_logins()
-    link = f"{request.url.scheme}://{request.headers['host']}/#join={token}"
-    return Invitation(person=Person(id=new.id, name=new.name, role=new.role), link=link)  # type: ignore[arg-type]
+    return _invited(here, request, response, person, *here.project.writer.write(job))
 
 
 @routes.delete("/people/{person_id}")
 def revoke(person_id: int, here: InContext) -> list[PersonRow]:
     """End a person's access; the answers stay."""
-
-    def job(connection: Any) -> bool:
-        found = people.by_id(connection, person_id)
-        if found is not None:
-            people.revoke(connection, found)
-        return found is not None
-
-    if not here.project.writer.write(job):
-        raise not_found(f"person {person_id}")
+    here.project.writer.write(lambda connection: people.revoke(connection, _person(connection, person_id)))
     here.forget_logins()
-    return person_rows(here.project)
+    return everybody(here)
+
+
+def _person(connection: Connection, person_id: int) -> Person:
+    found = people.by_id(connection, person_id)
+    if found is None:
+        raise not_found(f"person {person_id}")
+    return found
+
+
+def _invited(here: Context, request: Request, response: Response, host: Person, new: Person, token: str) -> Invitation:
+    if here.open or new.id == host.id:  # from now on the owner needs a cookie, too
+        give_cookie(response, request, here.project.writer.write(lambda connection: people.log_in(connection, host)))
+        here.open = False
+    here.forget_logins()
+    link = f"{request.url.scheme}://{request.headers['host']}/#join={token}"
+    return Invitation(person=PersonView.model_validate(new), link=link)
 
 
 # Training
 
 
+class TrainingStatus(BaseModel):
+    """`state` is that of the background process; `message` says what failed, if anything did."""
+
+    state: Literal["idle", "predicting", "training", "failed", "stopped"]
+    version: int
+    message: str | None
+    share_done: float | None
+    answers_since: int
+    retrain_every: int
+
+
 @routes.get("/training")
-def show_training(here: InContext) -> TrainingStatus:
-    return training_status(here.project, here.workspaces)
+def training_status(here: InContext) -> TrainingStatus:
+    with here.project.database.read() as connection:
+        worker = connection.execute(select(schema.worker)).first()
+        answers = count_answers(connection)
+        known = predictions.all_versions(connection)
+    runs = [version for version in known if version.kind == predictions.TRAINED]
+    failed = runs[-1].message if runs and runs[-1].state == predictions.FAILED else None
+    state = "stopped" if worker is None or time.time() - worker.beat_at > SILENT_SECONDS else worker.state
+    return TrainingStatus(
+        state="failed" if state == "idle" and failed else state,  # type: ignore[arg-type]  # the same words
+        version=max((version.id for version in known if version.state == predictions.READY), default=0),
+        message=failed or (None if worker is None else worker.message),
+        share_done=None if worker is None else worker.share_done,
+        answers_since=answers - (runs[-1].answers if runs else 0),
+        retrain_every=here.workspaces.settings.retrain_every,
+    )
 
 
 @routes.post("/training")
 def train_now(here: InContext) -> TrainingStatus:
     training.request(here.project)
-    return training_status(here.project, here.workspaces)
+    return training_status(here)

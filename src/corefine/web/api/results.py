@@ -1,4 +1,4 @@
-"""The API for the project's owner: what has come of it so far."""
+"""The API for the project's owner: dashboard, agreement, adjudication, downloads."""
 
 from __future__ import annotations
 
@@ -8,82 +8,159 @@ from tempfile import mkdtemp
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import FileResponse
+from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
-from corefine.annotation.question import span_from_json, span_to_json
-from corefine.project.results import adjudication, export
-from corefine.project.results.agreement import Pair
-from corefine.project.results.agreement import agreement as measure_agreement
+from corefine.document import Document
+from corefine.project.results import adjudication, agreement, export
 from corefine.project.results.statistics import statistics
-from corefine.web.api.annotator import span_of
-from corefine.web.api.context import InContext, Owner, asked_about, owner
-from corefine.web.api.owner_types import (
-    Adjudication,
-    Agreement,
-    CurvePoint,
-    Dashboard,
-    Decision,
-    DecisionRequest,
-    Difference,
-    ExportFormat,
-    PairScore,
-    Version,
-)
-from corefine.web.api.owner_views import person_rows, training_status
+from corefine.web.api.context import InContext, Owner, check_document, owner
+from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
 from corefine.web.api.problems import ApiError
-from corefine.web.api.views import answer_json, sentence_of, timestamp
+from corefine.web.api.types import AnswerJson, RequestModel, ResponseModel, SpanJson, Time
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
+
+
+# Dashboard and agreement
+
+
+class CurvePointView(ResponseModel):
+    """One model version: its `f1` on held-out gold, if any, and the share of its proposals that were `accepted`."""
+
+    version: int
+    name: str
+    answers: int
+    f1: float | None
+    accepted: float | None
+    asked: int
+    at: Time
+
+
+class Dashboard(BaseModel):
+    documents: int
+    documents_done: int
+    answers: int
+    hours: float
+    questions_per_hour: float | None
+    curve: list[CurvePointView]
+    people: list[PersonRow]
+    training: TrainingStatus
+
+
+class PairScore(BaseModel):
+    """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair."""
+
+    document: int | None
+    name: str
+    a: str
+    b: str
+    kappa: float | None
+    questions: int
+    muc: float
+    b3: float
+    ceafe: float
+    lea: float
+    conll: float
+
+    @classmethod
+    def of(cls, pair: agreement.Pair) -> PairScore:
+        scores = pair.scores
+        return cls(
+            document=pair.document_id,
+            name=pair.name,
+            a=pair.a,
+            b=pair.b,
+            kappa=pair.kappa,
+            questions=pair.questions,
+            muc=scores.muc.f1,
+            b3=scores.b3.f1,
+            ceafe=scores.ceafe.f1,
+            lea=scores.lea.f1,
+            conll=scores.conll_f1,
+        )
+
+
+class AgreementView(BaseModel):
+    total: list[PairScore]
+    documents: list[PairScore]
 
 
 @routes.get("/dashboard")
 def dashboard(here: InContext) -> Dashboard:
     with here.project.database.read() as connection:
         found = statistics(connection)
+        people = person_rows(connection)
     return Dashboard(
         documents=found.documents,
         documents_done=found.documents_done,
         answers=found.answers,
         hours=found.seconds / 3600.0,
         questions_per_hour=found.questions_per_hour,
-        curve=[
-            CurvePoint(
-                version=point.version,
-                name=point.name,
-                answers=point.answers,
-                f1=point.f1,
-                accepted=point.accepted,
-                asked=point.asked,
-                at=timestamp(point.at),
-            )
-            for point in found.curve
-        ],
-        people=person_rows(here.project),
-        training=training_status(here.project, here.workspaces),
+        curve=[CurvePointView.model_validate(point) for point in found.curve],
+        people=people,
+        training=training_status(here),
     )
 
 
 @routes.get("/agreement")
-def agreement(here: InContext) -> Agreement:
-    total, by_document = measure_agreement(here.project)
-    return Agreement(total=[_pair(pair) for pair in total], documents=[_pair(pair) for pair in by_document])
+def show_agreement(here: InContext) -> AgreementView:
+    total, by_document = agreement.agreement(here.project)
+    return AgreementView(total=list(map(PairScore.of, total)), documents=list(map(PairScore.of, by_document)))
 
 
-def _pair(pair: Pair) -> PairScore:
-    scores = pair.scores
-    return PairScore(
-        document=pair.document_id,
-        name=pair.name,
-        a=pair.a,
-        b=pair.b,
-        kappa=pair.kappa,
-        questions=pair.questions,
-        muc=scores.muc.f1,
-        b3=scores.b3.f1,
-        ceafe=scores.ceafe.f1,
-        lea=scores.lea.f1,
-        conll=scores.conll_f1,
-    )
+# Adjudication
+
+
+class OpinionView(BaseModel):
+    """What one person's answers say of a mention: the first mention of its entity, None if that is not known."""
+
+    person: str
+    first: SpanJson | None
+    first_text: str | None
+    mention: bool
+    answer: AnswerJson | None
+
+    @classmethod
+    def of(cls, document: Document, version: adjudication.Opinion) -> OpinionView:
+        return cls(
+            person=version.person,
+            first=version.first,
+            first_text=None if version.first is None else document.words(version.first),
+            mention=version.is_mention,
+            answer=None if version.answer is None else AnswerJson.model_validate(version.answer),
+        )
+
+
+class DecisionJson(RequestModel):
+    """`first` is the mention itself where it is the first of its entity; `mention` false: it is no mention."""
+
+    mention: bool = True
+    first: SpanJson | None = None
+
+
+class DecisionRequest(RequestModel):
+    document: int
+    mention: SpanJson
+    decision: DecisionJson | None
+
+
+class DifferenceView(BaseModel):
+    """A mention on which people differ, and the owner's decision, if there is one."""
+
+    id: str
+    document: int
+    document_name: str
+    mention: SpanJson
+    mention_text: str
+    sentence: int
+    versions: list[OpinionView]
+    decision: DecisionJson | None
+
+
+class Adjudication(BaseModel):
+    differences: list[DifferenceView]
+    open: int
 
 
 @routes.get("/adjudication")
@@ -93,24 +170,15 @@ def show_adjudication(here: InContext) -> Adjudication:
     for found in adjudication.differences(here.project):
         document = here.project.documents.get(found.document_id)
         views.append(
-            Difference(
+            DifferenceView(
                 id=f"{found.document_id}:{found.mention}",
                 document=found.document_id,
                 document_name=found.document_name,
-                mention=span_to_json(found.mention),
+                mention=found.mention,
                 mention_text=document.words(found.mention),
-                sentence=sentence_of(document, found.mention),
-                versions=[
-                    Version(
-                        person=each.person,
-                        first=None if each.first is None else span_to_json(each.first),
-                        first_text=None if each.first is None else document.words(each.first),
-                        mention=each.is_mention,
-                        answer=None if each.answer is None else answer_json(each.answer),
-                    )
-                    for each in found.opinions
-                ],
-                decision=None if found.decision is None else Decision(**found.decision),
+                sentence=document.sentence_of(found.mention),
+                versions=[OpinionView.of(document, version) for version in found.opinions],
+                decision=None if found.decision is None else DecisionJson(**found.decision),
             )
         )
     return Adjudication(differences=views, open=sum(view.decision is None for view in views))
@@ -118,18 +186,29 @@ def show_adjudication(here: InContext) -> Adjudication:
 
 @routes.post("/adjudication")
 def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudication:
-    """The owner's decision about a mention; it outweighs every answer."""
-    asked_about(here, body.document)
+    """Decide about a mention. The decision overrides every answer."""
+    check_document(here, body.document)
     decision = body.decision
     if decision is not None and decision.mention and decision.first is None:
         raise ApiError(422, "answer", "say where the entity first appears, or that this is no mention")
-    first = None if decision is None or decision.first is None or not decision.mention else span_of(decision.first)
-    kept = None if decision is None else {"mention": decision.mention, "first": first and span_to_json(first)}
-    adjudication.decide(here.project, person, body.document, span_from_json(body.mention), kept, first)
+    if decision is not None and not decision.mention:
+        decision.first = None
+    first = None if decision is None else decision.first
+    kept = None if decision is None else decision.model_dump()
+    adjudication.decide(here.project, person, body.document, body.mention, kept, first)
     return show_adjudication(here)
 
 
-# To take away
+# Downloads
+
+
+class ExportFormat(BaseModel):
+    """`ending` is empty where several files come as a zip; `missing` says why there is nothing to export yet."""
+
+    name: str
+    ending: str
+    about: str
+    missing: str | None
 
 
 @routes.get("/export/formats")

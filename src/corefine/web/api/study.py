@@ -8,29 +8,27 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
-from corefine.annotation.question import Protocol, span_to_json
+from corefine.annotation.question import Protocol
 from corefine.project.results import times
-from corefine.project.store.log import Timing as Measured
 from corefine.project.study import study
 from corefine.project.study.study import Sitting
-from corefine.web.api.annotator import answer_of
+from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import Context, InContext, Somebody, owner, somebody
-from corefine.web.api.types import AnswerJson, ClientId, QuestionView, StepRequest, Strict, Timing, Why
+from corefine.web.api.types import AnswerJson, ClientId, QuestionView, RequestModel, TimingJson, Why
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 owner_routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
-
 NOTE = "Questions are drawn from simulated runs over documents with gold, or else from what people were asked."
 
 
-class StudyRequest(Strict):
+class StudyRequest(RequestModel):
     minutes: Annotated[float, Field(gt=0, le=600)] = 30.0
     documents: Annotated[int, Field(ge=4, le=1000)] = 20
     questions: Annotated[int, Field(ge=4, le=10_000)] = 60
 
 
-class TimesRow(BaseModel):
+class TimingRow(BaseModel):
     """Seconds that one step of a question takes, over `n` answers."""
 
     what: str
@@ -40,8 +38,17 @@ class TimesRow(BaseModel):
     sd: float | None
 
 
-class Times(BaseModel):
-    rows: list[TimesRow]
+class TimingTable(BaseModel):
+    rows: list[TimingRow]
+
+    @classmethod
+    def of(cls, rows: list[times.Row]) -> TimingTable:
+        return cls(
+            rows=[
+                TimingRow(what=row.name, n=row.answers, mean=row.mean, median=row.median, sd=row.deviation)
+                for row in rows
+            ]
+        )
 
 
 class StudySet(BaseModel):
@@ -52,7 +59,7 @@ class StudySet(BaseModel):
     late: int
 
 
-class StudySession(BaseModel):
+class Participant(BaseModel):
     person: str
     set: str
     order: int
@@ -61,16 +68,16 @@ class StudySession(BaseModel):
     state: str
 
 
-class Study(BaseModel):
+class StudyView(BaseModel):
     exists: bool
     note: str | None
     minutes: float
     sets: list[StudySet]
-    sessions: list[StudySession]
-    times: Times | None
+    sessions: list[Participant]
+    times: TimingTable | None
 
 
-class Session(BaseModel):
+class StudySession(BaseModel):
     """One's own session; a question while `state` is asking."""
 
     state: Literal["none", "ready", "asking", "over"]
@@ -85,63 +92,62 @@ class Session(BaseModel):
     question: QuestionView | None
 
 
-class StudyAnswer(Strict):
+class StudyAnswerRequest(RequestModel):
     client_id: ClientId
     document: int
     question: Annotated[str, Field(pattern=r"^study-\d{1,9}$")]
     answer: AnswerJson
-    timing: Timing = Timing()
+    timing: TimingJson = TimingJson()
 
 
 @owner_routes.get("/times")
-def show_times(here: InContext) -> Times:
+def show_times(here: InContext) -> TimingTable:
     """The paper's timing table, over all answers of the project."""
     with here.project.database.read() as connection:
-        return _times(times.measure(connection))
+        return TimingTable.of(times.measure(connection))
 
 
 @owner_routes.get("/study")
-def show_study(here: InContext) -> Study:
+def show_study(here: InContext) -> StudyView:
     with here.project.database.read() as connection:
         sets = study.sets(connection)
         found = study.sitting(connection, 0, time.time())
         sessions = study.sessions(connection, time.time())
         measured = study.measure(connection) if sessions else None
-    return Study(
+    return StudyView(
         exists=bool(sets),
         note=None if sets else NOTE,
         minutes=found.minutes,
         sets=[StudySet(**each) for each in sets],
-        sessions=[StudySession(**each) for each in sessions],
-        times=None if measured is None else _times(measured),
+        sessions=[Participant(**each) for each in sessions],
+        times=None if measured is None else TimingTable.of(measured),
     )
 
 
 @owner_routes.post("/study")
-def draw_study(body: StudyRequest, here: InContext) -> Study:
+def draw_study(body: StudyRequest, here: InContext) -> StudyView:
     """Draw two sets of questions, as in the paper's sampling table."""
     study.draw(here.project, minutes=body.minutes, documents=body.documents, questions=body.questions)
     return show_study(here)
 
 
 @routes.get("/study/session")
-def show_session(person: Somebody, here: InContext) -> Session:
+def show_session(person: Somebody, here: InContext) -> StudySession:
     with here.project.database.read() as connection:
         return _session(here, study.sitting(connection, person.id, time.time()))
 
 
 @routes.post("/study/session")
-def begin_session(_: StepRequest, person: Somebody, here: InContext) -> Session:
+def begin_session(_: StepRequest, person: Somebody, here: InContext) -> StudySession:
     """Start one's session; starting it again does nothing, so that its client_id is not needed."""
     return _session(here, study.begin(here.project, person.id, _protocol(here)))
 
 
 @routes.post("/study/answers")
-def answer_study(body: StudyAnswer, person: Somebody, here: InContext) -> Session:
-    timing = Measured(body.timing.reading, body.timing.initial, body.timing.follow_up)
+def answer_study(body: StudyAnswerRequest, person: Somebody, here: InContext) -> StudySession:
     number = int(body.question.removeprefix("study-"))
-    given = answer_of(body.answer)
-    return _session(here, study.answer(here.project, person.id, body.client_id, number, given, timing))
+    given = body.answer.to_answer()
+    return _session(here, study.answer(here.project, person.id, body.client_id, number, given, body.timing))
 
 
 def _protocol(here: Context) -> Protocol:
@@ -150,33 +156,13 @@ def _protocol(here: Context) -> Protocol:
     return mode if mode is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 
-def _times(rows: list[times.Row]) -> Times:
-    return Times(
-        rows=[
-            TimesRow(what=row.name, n=row.answers, mean=row.mean, median=row.median, sd=row.deviation) for row in rows
-        ]
-    )
-
-
-def _session(here: Context, found: Sitting) -> Session:
-    asked = found.asked
-    view = None
+def _session(here: Context, found: Sitting) -> StudySession:
+    asked, question = found.asked, None
     if asked is not None:
-        document, question = here.project.documents.get(asked.document_id), asked.question
-        antecedent = question.antecedent
-        view = QuestionView(
-            id=f"study-{asked.id}",
-            number=question.number,
-            document=asked.document_id,
-            protocol=question.protocol.value,
-            mention=span_to_json(question.mention),
-            mention_text=document.words(question.mention),
-            antecedent=None if antecedent is None else span_to_json(antecedent),
-            antecedent_text=None if antecedent is None else document.words(antecedent),
-            probability=question.probability,
-            why=Why(selector="study", score=question.score, entropy=question.score, entities=[]),
-        )
-    return Session(
+        document, why = here.project.documents.get(asked.document_id), asked.question.score
+        reason = Why(selector="study", score=why, entropy=why)
+        question = QuestionView.of(f"study-{asked.id}", asked.document_id, document, asked.question, reason)
+    return StudySession(
         state=found.state,  # type: ignore[arg-type]  # the same words
         instructions=study.INSTRUCTIONS,
         minutes=found.minutes,
@@ -186,5 +172,5 @@ def _session(here: Context, found: Sitting) -> Session:
         of=found.of,
         seconds_left=found.seconds_left,
         document=None if asked is None else asked.document_id,
-        question=view,
+        question=question,
     )

@@ -1,134 +1,101 @@
-"""What the API says and takes, on the annotator's side. `docs/api.md` explains it; OpenAPI is made from it."""
+"""The JSON that requests and responses share. `docs/api.md` explains it; OpenAPI is generated from it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-SpanJson = list[int] | list[list[int]]
+from corefine.annotation import wording
+from corefine.annotation.log import AnswerEntry, LogEntry
+from corefine.annotation.question import Answer, Protocol, Question, Reply, span_from_json, span_to_json
+from corefine.annotation.revision import EPSILON, Revision
+from corefine.annotation.session import Session
+from corefine.document import Document, Span, document_order
+from corefine.errors import OutsideError
+from corefine.project.store.log import LoggedEvent, Timing
+from corefine.project.store.predictions import READY, TRAINING
+from corefine.project.work.sessions import OpenDocument
+from corefine.project.work.workspace import Shown, Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
+
+MOST_CHANCES = 8
+"""Entities that the reason for a question names."""
+
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class RequestModel(BaseModel):
+    """A request's body. An unknown field is an error."""
+
+    model_config = STRICT
+
+
+class ResponseModel(BaseModel):
+    """A response, which can be made from an object with attributes of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+# Values
+
+
+def _read_span(value: Any) -> Span:
+    if isinstance(value, Span):
+        return value
+    parts = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    for part in parts:
+        numbers = isinstance(part, list) and len(part) == 2 and all(type(token) is int for token in part)
+        if not numbers or not 0 <= part[0] <= part[1]:
+            raise OutsideError(f"{value!r} is not a span: give [first, last], the numbers of two tokens in this order")
+    return span_from_json(value)
+
+
+def timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+_PAIR = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+SpanJson = Annotated[
+    Span,
+    PlainValidator(_read_span),
+    PlainSerializer(span_to_json),
+    WithJsonSchema({"anyOf": [_PAIR, {"type": "array", "items": _PAIR, "minItems": 1}]}),
+]
 """[first, last] token, both inclusive; [[first, last], ...] where a span has gaps."""
 
-Mode = Literal["discrete", "pairwise", "follow-up", "mentions"]
+Time = Annotated[str, BeforeValidator(timestamp)]
+Role = Literal["owner", "annotator"]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 ClientId = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
-class Strict(BaseModel):
-    """A request body: a field that we do not know is an error, not ignored."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Problem(BaseModel):
-    """What went wrong; `kind` is for programs, `message` for people."""
-
-    kind: str
-    message: str
-    answers: list[HistoryEntry] | None = None
-    next: State | None = None
-
-
-class ErrorBody(BaseModel):
-    error: Problem
-
-
-# Who and where
-
-
-class Login(Strict):
-    token: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class Person(BaseModel):
+class PersonView(ResponseModel):
     id: int
     name: str
-    role: Literal["owner", "annotator"]
+    role: Role
 
 
-class Me(BaseModel):
-    """`auth` is "open" where whoever reaches the server is its owner (loopback without invitations), else "tokens".
-
-    `study` says that a timing study waits for this person.
-    """
-
-    person: Person
-    auth: Literal["open", "tokens"]
-    project: str
-    version: str
-    mode: Mode
-    notices: list[str]
-    study: bool
-
-
-# Documents
-
-
-class DocumentRow(BaseModel):
-    """`state` is the reader's own: new, open (has answers), done, or taken by somebody else."""
-
-    id: int
-    name: str
-    tokens: int
-    state: Literal["new", "open", "done", "taken"]
-    ready: bool
-    answers: int
-    budget: int | None
-    settled: float | None
-    overlap: bool
-    has_gold: bool
-
-
-class Sentence(BaseModel):
-    """`start` is the index of the first token; `spaces[i]` says whether a space follows token i."""
-
-    start: int
-    tokens: list[str]
-    spaces: list[bool]
-    speaker: str | None
-    paragraph: bool
-
-
-class DocumentText(BaseModel):
-    id: int
-    name: str
-    language: str | None
-    tokens: int
-    rtl: bool
-    sentences: list[Sentence]
-
-
-class MentionView(BaseModel):
-    """`source`: whether people's answers tie the mention to its entity, or only the model does."""
-
-    span: SpanJson
-    text: str
-    sentence: int
-    source: Literal["human", "model"]
-    probability: float | None
-
-
-class EntityView(BaseModel):
-    """`id` is the entity's first mention, as text ("3-4"); it changes when the first mention does."""
-
-    id: str
-    first: str
-    mentions: list[MentionView]
-
-
-class EntitiesView(BaseModel):
-    """`mentions` are all spans that can be clicked as candidates, those in no entity included."""
-
-    document: int
-    entities: list[EntityView]
-    mentions: list[SpanJson]
+class Guidelines(RequestModel):
+    markdown: Annotated[str, Field(max_length=200_000)]
 
 
 # Questions
 
 
 class EntityChance(BaseModel):
-    """How much of the mention's probability lies on one entity; `entity` None is "starts a new entity"."""
+    """The probability that the mention belongs to one entity; `entity` None is "starts a new entity"."""
 
     entity: str | None
     first: str | None
@@ -137,21 +104,45 @@ class EntityChance(BaseModel):
 
 
 class Why(BaseModel):
-    """Why this question: the selector's name and score, and the distribution over entities, largest first."""
+    """Why this question was chosen: the selector, its score, and the most probable entities, best first."""
 
     selector: str
     score: float
     entropy: float
-    entities: list[EntityChance]
+    entities: list[EntityChance] = []
+
+    @classmethod
+    def of(cls, session: Session, question: Question) -> Why:
+        revision = session.revision
+        row = revision.nodes.row(question.mention)
+        why = cls(selector=session.selector.name, score=question.score, entropy=0.0)
+        if row is None:
+            return why
+        masses = revision.masses(np.array([row]))
+        why.entropy = float(masses.entropy()[0])
+        order = np.argsort(-masses.mass, kind="stable")[:MOST_CHANCES]
+        for label, mass in zip(masses.label[order].tolist(), masses.mass[order].tolist(), strict=True):
+            first = None if label == EPSILON else _first_mention(revision, label - 1)
+            words = None if first is None else session.document.words(first)
+            entity = None if first is None else str(first)
+            why.entities.append(EntityChance(entity=entity, first=words, span=first, probability=mass))
+        return why
+
+
+def _first_mention(revision: Revision, label: int) -> Span:
+    nodes = np.flatnonzero(revision.labels == label).tolist()
+    # Top spans are in document order, so only the first of them can be the first mention.
+    first = [revision.nodes.spans[node] for node in nodes if node == nodes[0] or node >= revision.nodes.rows]
+    return min(first, key=document_order)
 
 
 class QuestionView(BaseModel):
-    """`id` is to be sent back with the answer. `antecedent` is None in the modes that propose none."""
+    """The answer names the question by `id`. `antecedent` is None where the protocol proposes none."""
 
     id: str
     number: int
     document: int
-    protocol: Mode
+    protocol: Protocol
     mention: SpanJson
     mention_text: str
     antecedent: SpanJson | None
@@ -159,11 +150,29 @@ class QuestionView(BaseModel):
     probability: float
     why: Why
 
+    @classmethod
+    def of(cls, question_id: str, document_id: int, document: Document, question: Question, why: Why) -> QuestionView:
+        antecedent = question.antecedent
+        return cls(
+            id=question_id,
+            number=question.number,
+            document=document_id,
+            protocol=question.protocol,
+            mention=question.mention,
+            mention_text=document.words(question.mention),
+            antecedent=antecedent,
+            antecedent_text=None if antecedent is None else document.words(antecedent),
+            probability=question.probability,
+            why=why,
+        )
 
-class Progress(BaseModel):
-    """Of this document: answers that stand, the budget, time; `settled` is the share of mentions needing no question.
 
-    `seconds_left` is the budget in seconds, or what the questions left will take by the project's cost model.
+class ProgressView(BaseModel):
+    """Progress in this document, then in all of them.
+
+    questions       answers that stand
+    settled         share of mentions that need no question
+    seconds_left    of the budget in seconds, or an estimate for the remaining questions
     """
 
     questions: int
@@ -179,9 +188,38 @@ class Progress(BaseModel):
     can_undo: bool
     can_redo: bool
 
+    @classmethod
+    def of(cls, workspace: Workspace, opened: OpenDocument) -> ProgressView:
+        session = opened.session
+        questions, budget, open_mentions = len(session.answers), session.budget, session.open_mentions
+        left: float | None = None
+        if budget.seconds is not None:
+            left = max(0.0, budget.seconds - session.seconds)
+        elif budget.questions is not None:
+            each = session.seconds / questions if questions else session.cost.discrete(1, 1) / 2
+            left = max(0, min(budget.questions - questions, open_mentions)) * each
+        return cls(
+            questions=questions,
+            budget=budget.questions,
+            seconds=session.seconds,
+            seconds_left=left,
+            settled=settled_share(session),
+            open_mentions=open_mentions,
+            documents_done=len(workspace.finished),
+            documents=len(workspace.workspaces.documents()),
+            total_questions=workspace.total_questions,
+            total_seconds=workspace.total_seconds,
+            can_undo=workspace.can_undo,
+            can_redo=workspace.can_redo,
+        )
+
+
+def settled_share(session: Session) -> float:
+    return 1.0 - session.open_mentions / max(1, len(session.revision.prediction))
+
 
 class ModelStatus(BaseModel):
-    """`version` is the model behind the open question; `latest` may be newer and swaps in after the next answer."""
+    """`version` asks the open question. `latest` may be newer; it takes over after the next answer."""
 
     version: int
     name: str
@@ -189,6 +227,20 @@ class ModelStatus(BaseModel):
     training: bool
     share_done: float | None
     error: str | None
+
+    @classmethod
+    def of(cls, workspaces: Workspaces, opened: OpenDocument | None) -> ModelStatus:
+        versions = workspaces.versions()
+        latest = max((version.id for version in versions if version.state == READY), default=0)
+        used = latest if opened is None else opened.version
+        return cls(
+            version=used,
+            name=next((version.name for version in versions if version.id == used), ""),
+            latest=latest,
+            training=any(version.state == TRAINING for version in versions),
+            share_done=workspaces.share_done(),
+            error=versions[-1].message if versions and versions[-1].state not in (READY, TRAINING) else None,
+        )
 
 
 class State(BaseModel):
@@ -205,89 +257,62 @@ class State(BaseModel):
     document: int | None
     question: QuestionView | None
     upcoming: int | None
-    progress: Progress | None
+    progress: ProgressView | None
     model: ModelStatus
+
+    @classmethod
+    def of(cls, workspace: Workspace, shown: Shown) -> State:
+        opened, asked, question = shown.opened, shown.question, None
+        if opened is not None and asked is not None:
+            session, why = opened.session, Why.of(opened.session, asked)
+            question = QuestionView.of(question_id_of(asked), opened.document_id, session.document, asked, why)
+        return cls(
+            state=shown.state,  # type: ignore[arg-type]  # the same words
+            document=shown.document_id,
+            question=question,
+            upcoming=shown.upcoming,
+            progress=None if opened is None else ProgressView.of(workspace, opened),
+            model=ModelStatus.of(workspace.workspaces, opened),
+        )
 
 
 # Answers
 
 
-class AnswerJson(Strict):
-    """As in a session's log: yes `same: true`; no with its follow-up `same: false, reply, span`; see docs/api.md."""
+class AnswerJson(RequestModel):
+    """Yes is `same: true`; no with its follow-up is `same: false, reply, span`. See docs/api.md."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     same: bool | None = None
-    reply: Literal["first", "antecedent", "not-a-mention", "boundaries", "unsure"] | None = None
+    reply: Reply | None = None
     span: SpanJson | None = None
 
+    def to_answer(self) -> Answer:
+        return Answer(self.same, self.reply, self.span)
 
-class Timing(Strict):
-    """Seconds measured in the browser, idle time and hidden tabs taken out; None where a step did not occur."""
+
+@pydantic_dataclass(frozen=True, config=STRICT)
+class TimingJson(Timing):
+    """Seconds measured in the browser, without idle time and hidden tabs; None where a step did not occur."""
 
     reading: Seconds | None = None
     initial: Seconds | None = None
     follow_up: Seconds | None = None
 
 
-class AnswerRequest(Strict):
-    """`client_id` is made once for an answer and kept for its retries. `withdraw` resolves a contradiction."""
-
-    client_id: ClientId
-    document: int
-    question: Annotated[str, Field(max_length=200)]
-    answer: AnswerJson
-    timing: Timing = Timing()
-    withdraw: Annotated[list[int], Field(max_length=1000)] = []
-
-
-class OutcomeView(BaseModel):
-    """`settled` other mentions need no question any more; `pairs` of mentions are newly known."""
-
-    number: int
-    settled: list[SpanJson]
-    settled_texts: list[str]
-    pairs: int
-
-
-class AnswerResult(BaseModel):
-    """`repeated` says that this client_id had been taken before: nothing was done again."""
-
-    outcome: OutcomeView
-    repeated: bool
-    next: State
-
-
-class WithdrawRequest(Strict):
-    client_id: ClientId
-    document: int
-    number: int
-
-
-class StepRequest(Strict):
-    """Undo or redo."""
-
-    client_id: ClientId
-
-
-class ActionResult(BaseModel):
-    """`document` is where it happened, which may be another than the one shown."""
-
-    document: int
-    did: HistoryEntry | None
-    repeated: bool
-    next: State
-
-
 class HistoryEntry(BaseModel):
-    """One answer or edit of one's own.
+    """One of a person's own answers or edits.
 
-    `said` puts it in words; `sentences` are the indices of the sentences its spans are in; `spans` and `texts` go
-    together, the mention first.
+    said              the answer or edit in words
+    spans, texts      the spans it is about, the mention first, and their words
+    sentences         the number of each span's sentence
     """
 
     document: int
     number: int
     kind: Literal["answer", "edit"]
-    protocol: Mode | None
+    protocol: Protocol | None
     answer: AnswerJson | None
     said: str
     spans: list[SpanJson]
@@ -298,99 +323,39 @@ class HistoryEntry(BaseModel):
     at: str
     model_version: int
 
-
-class History(BaseModel):
-    """Newest first. `before` of the next page is `next_before`."""
-
-    entries: list[HistoryEntry]
-    next_before: int | None
-
-
-# Review
-
-
-class Merge(Strict):
-    """All mentions of two entities are one entity; each is named by any of its mentions."""
-
-    kind: Literal["merge"]
-    a: SpanJson
-    b: SpanJson
-
-
-class Split(Strict):
-    """These mentions of one entity are an entity of their own."""
-
-    kind: Literal["split"]
-    mentions: Annotated[list[SpanJson], Field(min_length=1, max_length=5000)]
+    @classmethod
+    def of(cls, document_id: int, session: Session, entry: LogEntry, row: LoggedEvent | None = None) -> HistoryEntry:
+        document = session.document
+        spans = wording.spans_in_order(entry)
+        answered = entry if isinstance(entry, AnswerEntry) else None
+        return cls(
+            document=document_id,
+            number=entry.number,
+            kind="edit" if answered is None else "answer",
+            protocol=None if answered is None else answered.question.protocol,
+            answer=None if answered is None else AnswerJson.model_validate(answered.answer),
+            said=wording.said(entry, document),
+            spans=spans,
+            texts=[document.words(span) for span in spans],
+            sentences=[document.sentence_of(span) for span in spans],
+            stands=entry in session.entries,
+            seconds=entry.seconds,
+            at="" if row is None else timestamp(row.at),
+            model_version=0 if row is None else row.model_version,
+        )
 
 
-class Move(Strict):
-    """The mention belongs to the entity of `to`, and not to the one it is in."""
-
-    kind: Literal["move"]
-    mention: SpanJson
-    to: SpanJson
+# Errors
 
 
-class Remove(Strict):
-    """The span is not a mention."""
+class Problem(BaseModel):
+    """What went wrong; `kind` is for programs, `message` for people."""
 
-    kind: Literal["remove"]
-    mention: SpanJson
-
-
-class Add(Strict):
-    """The span is a mention: of the entity of `to`, or without it of one of its own."""
-
-    kind: Literal["add"]
-    mention: SpanJson
-    to: SpanJson | None = None
-
-
-Edit = Annotated[Merge | Split | Move | Remove | Add, Field(discriminator="kind")]
-
-
-class EditRequest(Strict):
-    client_id: ClientId
-    document: int
-    edit: Edit
-    seconds: Seconds | None = None
-    withdraw: Annotated[list[int], Field(max_length=1000)] = []
-
-
-class EditResult(BaseModel):
-    number: int
-    repeated: bool
-    entities: EntitiesView
-    next: State
-
-
-# Tutorial and guidelines
-
-
-class TutorialStep(BaseModel):
-    instruction: str
-    question: QuestionView
-
-
-class Tutorial(BaseModel):
-    document: DocumentText
-    steps: list[TutorialStep]
-
-
-class TutorialAnswer(Strict):
-    step: Annotated[int, Field(ge=0, le=100)]
-    answer: AnswerJson
-
-
-class TutorialVerdict(BaseModel):
-    right: bool
+    kind: str
     message: str
+    answers: list[HistoryEntry] | None = None
+    next: State | None = None
 
 
-class Guidelines(Strict):
-    markdown: Annotated[str, Field(max_length=200_000)]
-
-
-for _model in (Problem, ErrorBody, ActionResult):
-    _model.model_rebuild()
+class ErrorBody(BaseModel):
+    error: Problem

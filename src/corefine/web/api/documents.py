@@ -1,0 +1,221 @@
+"""Documents for annotators: the list, the text, and the entities."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel
+
+from corefine.annotation.session import Session
+from corefine.document import Document, document_order
+from corefine.project.store import log
+from corefine.project.work.assignments import Assignments
+from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
+from corefine.web.api.types import RequestModel, SpanJson, State, settled_share
+
+RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
+CLOSING = frozenset(".,;:!?)]}»”’%…") | {"''", "n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "’s", "n’t", "..."}
+OPENING = frozenset("([{«“‘$#") | {"``"}
+
+routes = APIRouter(prefix="/api/documents", dependencies=[Depends(somebody)])
+
+
+class DocumentRow(BaseModel):
+    """`state` is this person's: new, open (has answers), done, or taken by somebody else."""
+
+    id: int
+    name: str
+    tokens: int
+    state: Literal["new", "open", "done", "taken"]
+    ready: bool
+    answers: int
+    budget: int | None
+    settled: float | None
+    overlap: bool
+    has_gold: bool
+
+
+class Sentence(BaseModel):
+    """`start` is the index of the first token; `spaces[i]` says whether a space follows token i."""
+
+    start: int
+    tokens: list[str]
+    spaces: list[bool]
+    speaker: str | None
+    paragraph: bool
+
+
+class DocumentText(BaseModel):
+    id: int
+    name: str
+    language: str | None
+    tokens: int
+    rtl: bool
+    sentences: list[Sentence]
+
+    @classmethod
+    def of(cls, document_id: int, document: Document) -> DocumentText:
+        spaces = _spaces(document)
+        sentences = []
+        for number, span in enumerate(document.sentence_spans):
+            tokens = slice(span.start, span.end + 1)
+            sentences.append(
+                Sentence(
+                    start=span.start,
+                    tokens=list(document.tokens[tokens]),
+                    spaces=spaces[tokens],
+                    speaker=None if document.speakers is None else document.speakers[span.start],
+                    paragraph=number == 0 or _new_paragraph(document, span.start),
+                )
+            )
+        return cls(
+            id=document_id,
+            name=document.key,
+            language=document.language,
+            tokens=len(document),
+            rtl=(document.language or "").lower().partition("-")[0] in RIGHT_TO_LEFT,
+            sentences=sentences,
+        )
+
+
+def _spaces(document: Document) -> list[bool]:
+    """Whether a space follows each token: as in the source text, or by the usual rules of typing."""
+    if document.text is not None and document.offsets is not None:
+        starts = [start for start, _ in document.offsets[1:]] + [len(document.text)]
+        return [start > end for (_, end), start in zip(document.offsets, starts, strict=True)]
+    if (document.language or "").lower() in WITHOUT_SPACES:
+        return [False] * len(document)
+    following = (*document.tokens[1:], "")
+    return [
+        token not in OPENING and after.lower() not in CLOSING
+        for token, after in zip(document.tokens, following, strict=True)
+    ]
+
+
+def _new_paragraph(document: Document, token: int) -> bool:
+    if document.text is not None and document.offsets is not None:
+        return "\n" in document.text[document.offsets[token - 1][1] : document.offsets[token][0]]
+    speakers = document.speakers
+    return speakers is not None and speakers[token] != speakers[token - 1]
+
+
+class MentionView(BaseModel):
+    """`source` says whether people's answers or only the model put the mention in its entity."""
+
+    span: SpanJson
+    text: str
+    sentence: int
+    source: Literal["human", "model"]
+    probability: float | None
+
+
+class EntityView(BaseModel):
+    """`id` is the entity's first mention as text ("3-4"); it changes when the first mention does."""
+
+    id: str
+    first: str
+    mentions: list[MentionView]
+
+
+class EntitiesView(BaseModel):
+    """`mentions` are all spans that can be clicked as candidates, including those in no entity."""
+
+    document: int
+    entities: list[EntityView]
+    mentions: list[SpanJson]
+
+    @classmethod
+    def of(cls, document_id: int, session: Session) -> EntitiesView:
+        document, revision, links = session.document, session.revision, session.links
+        clusters = session.relabelled().clusters
+        entities = []
+        for cluster in clusters:
+            mentions = []
+            for span in cluster:
+                row = revision.nodes.row(span)
+                known = links.entity_of(span)
+                human = (known is not None and len(known) > 1) or row is None or bool(revision.settled[row])
+                mentions.append(
+                    MentionView(
+                        span=span,
+                        text=document.words(span),
+                        sentence=document.sentence_of(span),
+                        source="human" if human else "model",
+                        probability=None if row is None or human else float(revision.rows[row].max()),
+                    )
+                )
+            entities.append(EntityView(id=str(cluster[0]), first=document.words(cluster[0]), mentions=mentions))
+        scores = revision.prediction.mention_scores
+        likely = {
+            span
+            for row, span in enumerate(revision.prediction.spans)
+            if (scores is None or scores[row] > 0) and links.is_mention(span)
+        }
+        likely.update(span for cluster in clusters for span in cluster)
+        return cls(document=document_id, entities=entities, mentions=sorted(likely, key=document_order))
+
+
+class DoneRequest(RequestModel):
+    done: bool
+
+
+@routes.get("")
+def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
+    """All documents in project order, each with its state for this person."""
+    workspaces = here.workspaces
+    with here.project.database.read() as connection:
+        assignments = Assignments(connection, workspaces.settings, time.time())
+        counts = log.answers_by_document(connection, person.id)
+    rows = []
+    for info in assignments.documents:
+        assigned = assignments.find(info.id, person.id)
+        live = workspaces.kept(person.id, info.id)
+        state: Literal["new", "open", "done", "taken"] = "new"
+        if assigned is not None and assigned.done:
+            state = "done"
+        elif not assignments.has_room(info.id, person.id):
+            state = "taken"
+        elif counts.get(info.id):
+            state = "open"
+        rows.append(
+            DocumentRow(
+                id=info.id,
+                name=info.key,
+                tokens=info.tokens,
+                state=state,
+                ready=workspaces.newest(info.id) is not None,
+                answers=counts.get(info.id, 0),
+                budget=workspaces.settings.questions(info.tokens),
+                settled=None if live is None else settled_share(live.session),
+                overlap=info.id in assignments.overlap,
+                has_gold=info.has_gold,
+            )
+        )
+    return rows
+
+
+@routes.get("/{document_id}")
+def document(document_id: int, here: InContext) -> DocumentText:
+    check_document(here, document_id)
+    return DocumentText.of(document_id, here.project.documents.get(document_id))
+
+
+@routes.get("/{document_id}/entities", response_model=EntitiesView)
+def entities(document_id: int, person: Somebody, here: InContext) -> Response:
+    """The entities under the model and this person's answers."""
+    check_document(here, document_id)
+    with here.workspaces.of(person.id) as workspace:
+        workspace.look_ahead(document_id)  # the page asks for these while the person reads the question
+        return respond(EntitiesView.of(document_id, workspace.view(document_id)))
+
+
+@routes.post("/{document_id}/done")
+def done(document_id: int, body: DoneRequest, person: Somebody, here: InContext) -> State:
+    """Leave a document, or go back to it."""
+    check_document(here, document_id)
+    with here.workspaces.of(person.id) as workspace:
+        workspace.finish(document_id, done=body.done)
+        return State.of(workspace, workspace.show(document_id))
