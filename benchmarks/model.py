@@ -15,14 +15,15 @@ from functools import partial
 import torch
 
 from command import Json, Rounds, report, run
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.models.network.config import FULL, HeadConfig, ModelConfig
 from corefine.models.network.encoders import make_encoder
 from corefine.models.network.encoders.cache import CachedEncoder
 from corefine.models.network.inputs import make_inputs
-from corefine.models.network.loss import marginal_loss, targets_from_clusters
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import SpanRanker
+from corefine.models.training.loss import marginal_loss, targets_for
 from corefine.models.training.recipe import load_recipe
 from measuring import alternate, in_own_process, peak_megabytes
 from naive import naive_ranking
@@ -119,7 +120,7 @@ def _make_step(kind: str) -> Callable[[], None]:
     def step() -> None:
         ranking = naive_ranking(ranker, inputs) if kind == "naive" else ranker(inputs)
         ranker.zero_grad()
-        marginal_loss(ranking, targets_from_clusters(ranking, doc.clusters)).backward()  # type: ignore[no-untyped-call]
+        marginal_loss(ranking, targets_for(ranking, Labels(doc))).backward()  # type: ignore[no-untyped-call]
 
     return step
 

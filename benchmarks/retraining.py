@@ -18,11 +18,11 @@ from typing import Annotated
 import typer
 
 from command import Json, LitBank, report, run
+from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus, load_corpus
 from corefine.models.network.model import Model
 from corefine.models.threads import use_threads
 from corefine.models.training.events import Evaluated, Step, Stopped
-from corefine.models.training.examples import labelled
 from corefine.models.training.recipe import Recipe, load_recipe
 from corefine.models.training.trainer import train
 
@@ -87,7 +87,7 @@ def _encode(model: Model, corpus: Corpus) -> float:
 
 def _first(model: Model, corpus: Corpus, recipe: Recipe) -> float:
     """Train without the last documents; the best development F1."""
-    for event in train(model, labelled(corpus.train[:-MORE]), recipe.training, dev=corpus.dev):
+    for event in train(model, list(map(Labels, corpus.train[:-MORE])), recipe.training, dev=corpus.dev):
         if isinstance(event, Stopped):
             return event.best_f1 or 0.0
     return 0.0
@@ -99,7 +99,7 @@ def _again(model: Model, corpus: Corpus, recipe: Recipe, epochs: int) -> list[Ep
     found: list[Epoch] = []
     spent = 0.0
     last = time.perf_counter()
-    for event in train(model, labelled(corpus.train), config, dev=corpus.dev):
+    for event in train(model, list(map(Labels, corpus.train)), config, dev=corpus.dev):
         now = time.perf_counter()
         if isinstance(event, Step):
             spent += now - last

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from corefine.annotation.labels import Labels
 from corefine.models.threads import use_threads
 from corefine.models.training.events import Started, Step, Stopped
-from corefine.models.training.examples import labelled
 from corefine.models.training.trainer import train
 from helpers import tiny
 
@@ -17,8 +17,8 @@ CONFIG = replace(tiny.TRAINING, epochs=6, documents_per_step=1, save_every=1, em
 
 def main(folder: Path) -> None:
     use_threads(1)
-    examples, dev = labelled(tiny.documents(8)), tiny.documents(2, first=100)
-    for event in train(tiny.model(), examples, CONFIG, dev=dev, folder=folder, resume=True):
+    labels, dev = list(map(Labels, tiny.documents(8))), tiny.documents(2, first=100)
+    for event in train(tiny.model(), labels, CONFIG, dev=dev, folder=folder, resume=True):
         if isinstance(event, Started | Step | Stopped):
             sys.stdout.write(f"{type(event).__name__} {getattr(event, 'step', '')}\n")
             sys.stdout.flush()

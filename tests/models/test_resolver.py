@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import corefine
+from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
 from corefine.errors import InputError, ModelError, OutsideError
 from corefine.links import Links
 from corefine.models.committee import save_committee
 from corefine.models.resolver import Resolver, Result, from_text
 from corefine.models.storage.checkpoint import save_model
-from corefine.models.training.examples import labelled
 from corefine.models.training.trainer import train
 from helpers import tiny
 from helpers.scripted import Scripted
@@ -31,7 +31,7 @@ def scripted(words: str = "a b c d e") -> Result:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model")
     model = tiny.model()
-    list(train(model, labelled(tiny.documents(6)), tiny.TRAINING))
+    list(train(model, list(map(Labels, tiny.documents(6))), tiny.TRAINING))
     save_model(path, model)
     return path
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.annotation.log import Budget
 from corefine.document import Document
 from corefine.models import rules as by_rules
@@ -68,7 +68,7 @@ def test_a_lesson_survives_json() -> None:
         annotation = annotate_document(
             DOCUMENT, PREDICTION, rules(protocol=protocol), Budget(questions=20), time.perf_counter
         )
-        assert Lesson.from_json(annotation.lesson.to_json(), DOCUMENT) == annotation.lesson
+        assert Labels.from_json(annotation.lesson.to_json(), DOCUMENT) == annotation.lesson
 
 
 def test_a_lesson_says_what_people_said_and_how_sure_the_rest_is() -> None:

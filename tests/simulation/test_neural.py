@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corefine.annotation.labels import Lesson
-from corefine.document import Document, Span
+from corefine.annotation.labels import Labels
+from corefine.document import Document
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
-from corefine.models.training.examples import Example, labelled, pieces
+from corefine.models.training.pieces import pieces
 from corefine.simulation.loop import RoundDone
-from corefine.simulation.neural import NeuralLearner, example_of, recent, resolve_recipe
+from corefine.simulation.neural import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.runs import run
 from corefine.simulation.scoring import scores_of
 from corefine.simulation.summary import record_of
 from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
-
-A, B, C = Span(0, 0), Span(2, 2), Span(4, 4)
-DOCUMENT = Document.from_sentences("d", [["Ann", "saw", "her", "and", "him"]], [[A, B]])
-LESSON = Lesson(DOCUMENT, full=False, together=((A, B),), first=(C,), certainty=((C, 0.25),))
 
 
 def learner(folder: Path, **options: object) -> NeuralLearner:
@@ -38,47 +33,12 @@ def learner(folder: Path, **options: object) -> NeuralLearner:
     )
 
 
-def test_label_policies() -> None:
-    assert example_of(Lesson.gold(DOCUMENT), tiny(labels="answered")) == Example(DOCUMENT)
-    assert example_of(LESSON, tiny()) == Example(DOCUMENT, full=False)
-    answered = example_of(LESSON, tiny(labels="answered"))
-    assert answered.answered is not None
-    assert (answered.answered.together, answered.answered.first, answered.rest) == (((A, B),), (C,), 0.0)
-    assert example_of(LESSON, tiny(labels="mix", rest=0.5)).rest == 0.5
-    certain = example_of(LESSON, tiny(labels="certain"))
-    assert certain.answered is None
-    assert certain.weights == ((C, 0.25),)
-
-
-def test_weights_of_spans_reach_the_loss() -> None:
-    model = Model.create(resolve_recipe(str(TINY_RECIPE)).model)
-    document = short_stories().train[0]
-    ranking = model.rank(document)
-    span = ranking.top.spans[3]
-    plain, weighted = Example(document), Example(document, weights=((span, 0.25),))
-    expected = np.ones(len(ranking.top.spans))
-    expected[3] = 0.25
-    assert plain.targets(ranking).weights.tolist() == [1.0] * len(expected)
-    assert weighted.targets(ranking).weights.tolist() == expected.tolist()
-
-
-def test_weights_follow_a_document_into_its_pieces() -> None:
-    document = short_stories().train[0]
-    last = Span(len(document) - 1, len(document) - 1)
-    example = Example(document, weights=((Span(0, 0), 0.1), (last, 0.2)))
-    parts = list(pieces(example, 30))
-    assert len(parts) > 1
-    assert parts[0].weights == ((Span(0, 0), 0.1),)
-    at = len(parts[-1].document) - 1
-    assert parts[-1].weights == ((Span(at, at), 0.2),)
-
-
 def test_a_piece_reads_the_states_of_the_whole() -> None:
     document = short_stories().train[0]
     recipe = resolve_recipe(str(TINY_RECIPE))
     model = Model.create(recipe.model)
     whole = make_inputs(document, model.inputs(document).states)
-    for piece in pieces(labelled([document])[0], 30):
+    for piece in pieces(Labels(document), 30):
         assert piece.whole is document
         cut = whole.cut(piece.offset, piece.offset + len(piece.document))
         assert cut.length == len(piece.document)
@@ -91,7 +51,7 @@ def test_a_piece_reads_the_states_of_the_whole() -> None:
 
 def test_learning_again_gives_the_same_predictions(tmp_path: Path) -> None:
     corpus = short_stories()
-    lessons = [Lesson.gold(document) for document in corpus.train[:2]]
+    lessons = [Labels.gold(document) for document in corpus.train[:2]]
     first = learner(tmp_path / "one").learn(lessons, round=0, final=False)
     loaded = learner(tmp_path / "one").learn(lessons, round=0, final=False)  # it is done: nothing is trained
     anew = learner(tmp_path / "two").learn(lessons, round=0, final=False)
@@ -117,7 +77,7 @@ def test_runs_of_a_grid_share_their_first_model(tmp_path: Path) -> None:
 
 @given(count=st.integers(1, 40), size=st.integers(0, 20), round=st.integers(1, 5))
 def test_a_warm_round_sees_the_newest_lessons_and_some_of_the_others(count: int, size: int, round: int) -> None:
-    lessons = [Lesson(Document.from_sentences(str(number), [["a"]])) for number in range(count)]
+    lessons = [Labels(Document.from_sentences(str(number), [["a"]])) for number in range(count)]
     config = tiny(round_documents=size)
     seen = recent(lessons, config, round)
     assert len(seen) == (min(size, count) if size else count)

@@ -1,4 +1,4 @@
-"""What annotation of a document leaves for training: its labels, and what of them people said."""
+"""What a labelled document teaches: its clusters, what of them people said, and how much each part counts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from corefine.annotation.question import span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 
+LABEL_POLICIES = ("pseudo", "answered", "mix", "certain")
+
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Labels:
     """A document with labels.
 
     document     its clusters are the labels: gold, or decoded from a model and answers
-    full         whether they are gold; nothing below then matters
-    together     groups of mentions that people said are one entity, closed
+    full         whether they are gold; the fields below are then empty
+    together     groups of mentions that people said are one entity, closed over their links
     apart        pairs of mentions that people said are not
-    first        mentions that people said have no antecedent
-    certainty    of each top span that nobody settled, the probability of its label under model and answers
+    first        mentions that people said have no antecedent, and spans that are not mentions
+    certainty    for each top span that nobody settled: how probable its label is, given model and answers
     """
 
     document: Document
@@ -32,26 +34,25 @@ class Lesson:
     certainty: tuple[tuple[Span, float], ...] = ()
 
     @classmethod
-    def gold(cls, document: Document) -> Lesson:
-        """A fully labelled document. Clusters of one are dropped: no answer would ever have made them."""
+    def gold(cls, document: Document) -> Labels:
+        """Full labels without entities of one mention: no answer can make these."""
         return cls(document.without_singletons())
 
     @classmethod
-    def from_session(cls, session: Session) -> Lesson:
-        """What a session's answers, and its model for the rest, say of the document."""
+    def from_session(cls, session: Session) -> Labels:
+        """A session's answers, and the clusters that model and answers give together."""
         links = session.links
-        entities = links.entities()
         return cls(
             document=session.relabelled(),
             full=False,
-            together=tuple(entity for entity in entities if len(entity) > 1),
+            together=tuple(entity for entity in links.entities() if len(entity) > 1),
             apart=_apart(session),
             first=tuple(sorted(span for span in links.spans() if links.has_no_antecedent(span))),
             certainty=_certainty(session),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All but the document's text."""
+        """Everything except the document's text."""
         return {
             "document": self.document.name,
             "part": self.document.part,
@@ -64,8 +65,8 @@ class Lesson:
         }
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any], document: Document) -> Lesson:
-        """The lesson that `to_json` wrote about this document."""
+    def from_json(cls, fields: dict[str, Any], document: Document) -> Labels:
+        """The labels that `to_json` wrote about this document."""
         return cls(
             document=document.with_clusters([map(span_from_json, cluster) for cluster in fields["clusters"]]),
             full=fields["full"],
@@ -76,10 +77,40 @@ class Lesson:
         )
 
 
-def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:
-    """Pairs that are known to be two entities, the later one the first mention of its own.
+@dataclass(frozen=True, slots=True)
+class LabelPolicy:
+    """How training uses labels that are not full.
 
-    A later mention of an entity has its must-links to learn from, so that only first mentions need these.
+    answers       whether rows that people answered are taught what they said; otherwise all rows follow the clusters
+    unanswered    the weight of all other rows
+    certainty     whether unsettled rows are weighted by how probable their label is
+    """
+
+    answers: bool = False
+    unanswered: float = 1.0
+    certainty: bool = False
+
+
+def label_policy(name: str, rest: float) -> LabelPolicy:
+    """The policy of that name, one of `LABEL_POLICIES`.
+
+    pseudo      the clusters are the labels, whoever said them (the paper's policy)
+    answered    only answers count
+    mix         answers count fully, the clusters count `rest` for all other rows
+    certain     as pseudo, but uncertain labels count less
+    """
+    return {
+        "pseudo": LabelPolicy(),
+        "answered": LabelPolicy(answers=True, unanswered=0.0),
+        "mix": LabelPolicy(answers=True, unanswered=rest),
+        "certain": LabelPolicy(certainty=True),
+    }[name]
+
+
+def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:
+    """Pairs known to be two entities, where the later span is the first mention of its entity.
+
+    Later mentions of an entity learn from its must-links instead.
     """
     links = session.links
     pairs: set[tuple[Span, Span]] = set()
@@ -92,11 +123,10 @@ def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:
 
 
 def _certainty(session: Session) -> tuple[tuple[Span, float], ...]:
-    """The probability of the label that each open row has: of its cluster, or of having no antecedent."""
+    """The probability of each unsettled row's label: its cluster, or having no antecedent."""
     revision = session.revision
     rows = np.arange(len(revision.prediction))
-    linked = revision.linked()
     of_cluster = revision.masses(rows).largest(revision.own_class(rows))
-    chances = np.where(linked, of_cluster, revision.rows[:, 0])
-    open_rows = np.flatnonzero(~revision.settled)
-    return tuple((revision.nodes.spans[row], round(float(chances[row]), 6)) for row in open_rows.tolist())
+    chances = np.where(revision.linked(), of_cluster, revision.rows[:, 0])
+    unsettled = np.flatnonzero(~revision.settled)
+    return tuple((revision.nodes.spans[row], round(float(chances[row]), 6)) for row in unsettled.tolist())

@@ -44,9 +44,9 @@ def train(
     from corefine.models.load import need_model
 
     need_model()
+    from corefine.annotation.labels import Labels
     from corefine.corpora import load_corpus
     from corefine.files import home_folder
-    from corefine.models.training.examples import labelled
     from corefine.models.training.jobs import Job, run
     from corefine.models.training.settings_text import commented
 
@@ -57,10 +57,10 @@ def train(
     if not corpus or out is None:
         raise InputError("give at least one corpus, and --out FOLDER for the model")
     corpora = [load_corpus(name, mirror=mirror) for name in corpus]
-    examples, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
+    documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
     job = Job(
         recipe=recipe,
-        examples=labelled(examples),
+        labels=[Labels(document) for document in documents],
         dev=development,
         folder=out,
         device=device,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefine.annotation.annotators import GoldAnnotator
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.annotation.log import AnswerEntry, Budget
 from corefine.annotation.question import Protocol, span_to_json
 from corefine.annotation.revision import decode
@@ -38,7 +38,7 @@ class Annotation:
 
     document: Document
     rows: list[dict[str, Any]]
-    lesson: Lesson
+    lesson: Labels
     before: Counts
     after: Counts
     seconds: float
@@ -111,7 +111,7 @@ def annotate_document(
         inferred = [span_to_json(span) for span in outcome.settled]
         rows.append(row | {"settled": len(inferred), "pairs": outcome.pairs, "inferred": inferred})
         began = clock()
-    lesson = Lesson.from_session(session)
+    lesson = Labels.from_session(session)
     gold = document.without_singletons().clusters
     return Annotation(
         document=document,

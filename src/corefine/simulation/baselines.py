@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.prediction import Prediction
@@ -59,7 +59,7 @@ def _bought(document: Document, prediction: Prediction, price: float) -> Annotat
     return Annotation(
         document=document,
         rows=[],
-        lesson=Lesson.gold(document),
+        lesson=Labels.gold(document),
         before=Counts.of(gold, decode(prediction)),
         after=Counts.of(gold, gold),
         seconds=price,

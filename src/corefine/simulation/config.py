@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from corefine.annotation.cost import CostModel
+from corefine.annotation.labels import LABEL_POLICIES
 from corefine.annotation.question import Protocol
 from corefine.errors import ConfigError
 from corefine.models.network.config import Config
+from corefine.models.training.recipe import TrainingConfig
 
 FULL = "full"
 """The protocol that is none: whole documents are labelled."""
@@ -19,7 +21,6 @@ FULL = "full"
 PROTOCOLS = (Protocol.DISCRETE.value, Protocol.PAIRWISE.value, Protocol.FOLLOW_UP.value, FULL)
 ALIASES = {"discrete-only": Protocol.FOLLOW_UP.value}
 PER = ("1000-tokens", "document")
-LABELS = ("pseudo", "answered", "mix", "certain")
 LEARNERS = ("model", "rules")
 STARTS = ("warm", "scratch")
 
@@ -56,8 +57,8 @@ class SimulationConfig(Config):
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: float = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, or certain.")
-    rest: float = setting(0.3, "labels = mix: what a row that nobody answered weighs.")
+    labels: str = setting(TrainingConfig().labels, "What annotated documents teach: pseudo, answered, mix, or certain.")
+    rest: float = setting(TrainingConfig().rest, "labels = mix: what a row that nobody answered weighs.")
 
     learner: str = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
@@ -82,7 +83,7 @@ class SimulationConfig(Config):
             "protocol": PROTOCOLS,
             "closure": tuple(CLOSURES),
             "per": PER,
-            "labels": LABELS,
+            "labels": LABEL_POLICIES,
             "learner": LEARNERS,
             "start": STARTS,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.models import rules
 from corefine.prediction import Prediction
@@ -21,7 +21,7 @@ class Learner(Protocol):
     that was interrupted, or for one that was finished, and gives the same predictor.
     """
 
-    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor: ...
+    def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor: ...
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         """What the predictor says of each document, in their order."""
@@ -42,7 +42,7 @@ class Rules:
 class RulesLearner:
     """Learns nothing: the rules, whatever the lessons. For tests, and to see the loop at work."""
 
-    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
+    def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
         return Rules()
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
@@ -57,7 +57,7 @@ class RoundDone:
     round: int
     row: dict[str, Any]
     questions: tuple[dict[str, Any], ...]
-    lessons: tuple[Lesson, ...]
+    lessons: tuple[Labels, ...]
     timing: dict[str, Any]
 
 
@@ -69,7 +69,7 @@ class Restored:
     """What rounds that are done have left: their rows and lessons."""
 
     rows: tuple[dict[str, Any], ...] = ()
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[Labels, ...] = ()
 
 
 def simulate(
@@ -83,7 +83,7 @@ def simulate(
     """Run all rounds that are not restored."""
     planned = plan(corpus, config)
     restored = restored or Restored()
-    lessons = [*map(Lesson.gold, planned.initial), *restored.lessons]
+    lessons = [*map(Labels.gold, planned.initial), *restored.lessons]
     seconds = restored.rows[-1]["seconds"] if restored.rows else 0.0
     left = restored.rows[-1]["left"] if restored.rows else 0.0
     last = len(planned.rounds)

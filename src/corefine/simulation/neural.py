@@ -17,14 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.models.committee import Committee
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import MODEL, is_model, load_model
 from corefine.models.storage.records import load_record
-from corefine.models.training.examples import Example, Known, partly_labelled
 from corefine.models.training.recipe import Recipe, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
@@ -72,13 +71,12 @@ class NeuralLearner:
         self._lender: Model | None = None  # a model whose loaded encoder the next one uses again
         self._trained: Trained | None = None
 
-    def learn(self, lessons: Sequence[Lesson], *, round: int, final: bool) -> Predictor:
+    def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
         """The model of a round: the starter, as it is, if there is nothing to learn from yet."""
         if not lessons:
             return self._predictor([self._begin()] * self.config.members)
         taught = lessons if final or round == 0 else recent(lessons, self.config, round)
-        examples = tuple(example_of(lesson, self.config) for lesson in taught)
-        jobs = [self._job(examples, round, final, member) for member in range(self.config.members)]
+        jobs = [self._job(tuple(taught), round, final, member) for member in range(self.config.members)]
         for job in jobs:
             self._borrow(job)
         self.workers.train([job for job in jobs if not job.done], self._lender)
@@ -117,13 +115,16 @@ class NeuralLearner:
     def _round(self, number: int) -> Path:
         return self.folder / f"round-{number:02}"
 
-    def _job(self, examples: tuple[Example, ...], round: int, final: bool, member: int) -> MemberJob:
-        training = replace(self.recipe.training, seed=1000 * self.config.seed + member)
+    def _job(self, labels: tuple[Labels, ...], round: int, final: bool, member: int) -> MemberJob:
+        config = self.config
+        training = replace(
+            self.recipe.training, seed=1000 * config.seed + member, labels=config.labels, rest=config.rest
+        )
         if not final and round > 0:
             training = replace(training, epochs=self.config.round_epochs, min_steps=0)
         return MemberJob(
             recipe=replace(self.recipe, training=training),
-            examples=examples,
+            labels=labels,
             dev=self.dev,
             folder=self._round(round) / f"member-{member}",
             threads=self.config.threads,
@@ -148,7 +149,7 @@ class NeuralLearner:
         """Where the runs of a grid keep a model that depends on nothing they differ in."""
         if self.shared is None or job.warm is not None or not job.folder.is_relative_to(self._round(0)):
             return None
-        learnt = [described(example.document) for example in job.examples]
+        learnt = [described(labels.document) for labels in job.labels]
         known = json.dumps([job.recipe.to_dict(), learnt, list(map(described, job.dev)), job.threads])
         return self.shared / hashlib.sha256(known.encode()).hexdigest()[:16]
 
@@ -173,7 +174,7 @@ class NeuralLearner:
         shutil.rmtree(copy, ignore_errors=True)
 
 
-def recent(lessons: Sequence[Lesson], config: SimulationConfig, round: int) -> Sequence[Lesson]:
+def recent(lessons: Sequence[Labels], config: SimulationConfig, round: int) -> Sequence[Labels]:
     """What a round's training sees: half the newest lessons, half drawn from the others, in their order.
 
     A round that starts from scratch sees them all.
@@ -203,13 +204,3 @@ def starter_weights(config: SimulationConfig) -> str | None:
     """The hash of the starter's weights."""
     folder = starter_folder(config)
     return None if folder is None else str(load_record(folder, MODEL).facts["sha256"])
-
-
-def example_of(lesson: Lesson, config: SimulationConfig) -> Example:
-    """What training makes of a lesson, under the label policy of the settings."""
-    if lesson.full:
-        return Example(lesson.document)
-    if config.labels == "certain":
-        return Example(lesson.document, weights=lesson.certainty, full=False)
-    answered = Known(lesson.together, lesson.apart, lesson.first)
-    return partly_labelled(lesson.document, answered, policy=config.labels, rest=config.rest)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corefine import __version__
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.errors import ConfigError, CorefineError, InputError
@@ -272,7 +272,7 @@ def _restore(folder: Path, corpus: Corpus) -> Restored:
         if not path.is_file() or path.read_bytes() != content:
             _write(path, content)
     documents: dict[tuple[str, int], Document] = {(each.name, each.part): each for each in corpus.train}
-    lessons = (Lesson.from_json(row, documents[row["document"], row["part"]]) for row in kept[LESSONS])
+    lessons = (Labels.from_json(row, documents[row["document"], row["part"]]) for row in kept[LESSONS])
     return Restored(tuple(rounds), tuple(lessons))
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.files import write_atomically
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model
 from corefine.models.threads import use_threads
-from corefine.models.training.examples import Example
 from corefine.models.training.recipe import Recipe
 from corefine.models.training.trainer import STATE, train
 from corefine.prediction import Prediction
@@ -32,7 +32,7 @@ class MemberJob:
     """
 
     recipe: Recipe
-    examples: tuple[Example, ...]
+    labels: tuple[Labels, ...]
     dev: tuple[Document, ...]
     folder: Path
     threads: int
@@ -86,7 +86,7 @@ def train_member(job: MemberJob, lender: Model | None = None) -> None:
     else:
         encoder = lender.encoder if lender is not None and lender.config.encoder == job.recipe.model.encoder else None
         model = Model.create(job.recipe.model, seed=job.recipe.training.seed, encoder=encoder, cache=job.cache)
-    for _ in train(model, job.examples, job.recipe.training, dev=job.dev, folder=job.folder, resume=True):
+    for _ in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=True):
         pass
     write_atomically(job.folder / DONE, b"")
     for left in job.folder.glob(f"{STATE}*"):  # what only an interrupted training needs

@@ -9,12 +9,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
 from corefine.models.network.config import HeadConfig, ModelConfig
 from corefine.models.network.inputs import Inputs, make_inputs
-from corefine.models.network.loss import marginal_loss, targets_from_clusters
 from corefine.models.network.ranker import SpanRanker
 from corefine.models.network.spans import TopSpans
+from corefine.models.training.loss import marginal_loss, targets_for
 from naive import naive_ranking
 
 WIDTH = 12
@@ -81,7 +82,7 @@ def test_it_is_the_papers_function(head: dict[str, Any], length: int, layers: in
     torch.testing.assert_close(fast.scores, slow.scores, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(fast.mentions.scores, slow.mentions.scores, atol=1e-4, rtol=1e-4)
 
-    targets = targets_from_clusters(slow, doc.clusters)
+    targets = targets_for(slow, Labels(doc))
     expected = gradients(ranker, marginal_loss(slow, targets))
     found = gradients(ranker, marginal_loss(fast, targets))
     assert found.keys() == expected.keys()
@@ -145,7 +146,7 @@ def test_the_coarse_score_is_trained() -> None:
     doc = document(60)
     ranker = ranker_of(coarse_to_fine=True, candidates=4)
     ranking = ranker(inputs_of(doc))
-    found = gradients(ranker, marginal_loss(ranking, targets_from_clusters(ranking, doc.clusters)))
+    found = gradients(ranker, marginal_loss(ranking, targets_for(ranking, Labels(doc))))
     assert found["pair.coarse_left.weight"].abs().sum() > 0
     assert found["pair.coarse_right.weight"].abs().sum() > 0
 

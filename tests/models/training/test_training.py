@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from corefine.annotation.labels import LABEL_POLICIES, Labels, label_policy
 from corefine.document import Document, Span
 from corefine.errors import ConfigError, InputError, ModelError
 from corefine.models.network.model import Model
@@ -26,12 +28,14 @@ from corefine.models.training.events import (
     Stopped,
     to_json,
 )
-from corefine.models.training.examples import Example, Known, labelled, partly_labelled, pieces
+from corefine.models.training.loss import targets_for
+from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import Recipe, TrainingConfig
 from corefine.models.training.trainer import train
 from helpers import tiny
 
 DOCUMENTS = tiny.documents(6)
+LABELS = list(map(Labels, DOCUMENTS))
 DEV = tiny.documents(3, first=100)
 
 
@@ -45,7 +49,7 @@ def losses(events: Iterable[Event]) -> list[float]:
 
 def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[Event]]:
     model = tiny.model()
-    return model, list(train(model, labelled(DOCUMENTS), config, **options))  # type: ignore[arg-type]
+    return model, list(train(model, LABELS, config, **options))  # type: ignore[arg-type]
 
 
 def test_it_learns() -> None:
@@ -61,7 +65,7 @@ def test_it_learns() -> None:
 
 def finished_on(documents: list[Document], config: TrainingConfig) -> tuple[Model, list[Event]]:
     model = tiny.model()
-    return model, list(train(model, labelled(documents), config, dev=DEV))
+    return model, list(train(model, list(map(Labels, documents)), config, dev=DEV))
 
 
 def test_events_come_in_order(tmp_path: Path) -> None:
@@ -80,7 +84,7 @@ def test_events_come_in_order(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_weights_and_another_does_not() -> None:
     first, second = finished()[0], finished()[0]
     other = tiny.model()
-    list(train(other, labelled(DOCUMENTS), replace(tiny.TRAINING, seed=2)))
+    list(train(other, LABELS, replace(tiny.TRAINING, seed=2)))
     assert weights(first) == weights(second)
     assert weights(first) != weights(other)
 
@@ -88,7 +92,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not() -> None:
 def test_what_the_caller_does_with_torch_in_between_changes_nothing() -> None:
     undisturbed, _ = finished()
     model = tiny.model()
-    for event in train(model, labelled(DOCUMENTS), tiny.TRAINING):
+    for event in train(model, LABELS, tiny.TRAINING):
         if isinstance(event, Step):
             torch.manual_seed(event.step * 99)
             torch.rand(3)
@@ -134,18 +138,16 @@ def test_the_running_mean_is_another_model() -> None:
 def test_a_stopped_caller_can_resume(tmp_path: Path) -> None:
     whole, _ = finished(dev=DEV)
     config = replace(tiny.TRAINING, save_every=2)
-    for event in train(tiny.model(), labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path):
+    for event in train(tiny.model(), LABELS, config, dev=DEV, folder=tmp_path):
         if isinstance(event, Step) and event.step == 5:
             break
     model = tiny.model(seed=77)  # whatever it starts from, the state on disk counts
-    events = list(train(model, labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path, resume=True))
+    events = list(train(model, LABELS, config, dev=DEV, folder=tmp_path, resume=True))
     assert isinstance(events[0], Started)
     assert (events[0].epoch, events[0].step) == (1, 4)
     assert weights(model) == weights(whole)
     again = tiny.model(seed=78)
-    assert [
-        type(event) for event in train(again, labelled(DOCUMENTS), config, dev=DEV, folder=tmp_path, resume=True)
-    ] == [
+    assert [type(event) for event in train(again, LABELS, config, dev=DEV, folder=tmp_path, resume=True)] == [
         Started,
         Stopped,
     ]
@@ -168,25 +170,33 @@ def test_another_run_cannot_be_resumed(tmp_path: Path, change: dict[str, object]
 
 
 def run(folder: Path, options: dict[str, object]) -> None:
-    examples = labelled(options["documents"])  # type: ignore[arg-type]
-    list(train(tiny.model(), examples, options["config"], dev=options["dev"], folder=folder, resume=True))  # type: ignore[arg-type]
+    labels = list(map(Labels, options["documents"]))  # type: ignore[call-overload]
+    list(train(tiny.model(), labels, options["config"], dev=options["dev"], folder=folder, resume=True))  # type: ignore[arg-type]
+
+
+def test_a_run_of_an_earlier_version_can_be_resumed(tmp_path: Path) -> None:
+    folder = shutil.copytree(Path(__file__).parents[2] / "fixtures" / "older" / "model", tmp_path / "model")
+    model = tiny.model(seed=77)
+    events = list(train(model, LABELS, tiny.TRAINING, folder=folder, resume=True))
+    assert [type(event) for event in events] == [Started, Stopped]  # it was over
+    assert weights(model) == weights(load_model(folder))
 
 
 def test_a_warm_start_begins_where_the_other_model_ended(tmp_path: Path) -> None:
     first, events = finished(replace(tiny.TRAINING, epochs=8))
     save_model(tmp_path, first)
     warm = load_model(tmp_path)
-    again = losses(train(warm, labelled(DOCUMENTS), replace(tiny.TRAINING, epochs=1)))
+    again = losses(train(warm, LABELS, replace(tiny.TRAINING, epochs=1)))
     assert again[0] < 0.8 * losses(events)[0]  # the same document comes first
 
 
 def test_a_frozen_model_is_thawed_by_a_recipe_that_fine_tunes(tmp_path: Path) -> None:
     frozen = replace(tiny.CONFIG, encoder=replace(tiny.CONFIG.encoder, fine_tune=False))
     save_model(tmp_path / "frozen", tiny.model(3, frozen))
-    examples = labelled(tiny.documents(2))
+    labels = list(map(Labels, tiny.documents(2)))
     recipe = Recipe(tiny.CONFIG, replace(tiny.TRAINING, epochs=1, learning_rate=1e-9))
     warm, folder = tmp_path / "frozen", tmp_path / "tuned"
-    list(jobs.run(jobs.Job(recipe=recipe, examples=examples, folder=folder, warm=warm, threads=1)))
+    list(jobs.run(jobs.Job(recipe=recipe, labels=labels, folder=folder, warm=warm, threads=1)))
     before, after = load_model(tmp_path / "frozen"), load_model(tmp_path / "tuned")
     assert before.frozen
     assert not after.frozen
@@ -197,21 +207,21 @@ def test_a_frozen_model_is_thawed_by_a_recipe_that_fine_tunes(tmp_path: Path) ->
 
 def test_few_documents_get_more_passes() -> None:
     settings = replace(tiny.TRAINING, epochs=2, min_steps=7, documents_per_step=1)
-    events = list(train(tiny.model(), labelled(tiny.documents(3)), settings))
+    events = list(train(tiny.model(), list(map(Labels, tiny.documents(3))), settings))
     assert sum(isinstance(event, Step) for event in events) == 9  # three passes over three documents
     assert next(event for event in events if isinstance(event, Started)).epochs == 3
-    enough = list(train(tiny.model(), labelled(tiny.documents(4)), settings))
+    enough = list(train(tiny.model(), list(map(Labels, tiny.documents(4))), settings))
     assert sum(isinstance(event, Step) for event in enough) == 8
 
 
 def test_nothing_to_train_on_is_said() -> None:
     with pytest.raises(InputError, match="nothing to train on"):
-        list(train(tiny.model(), labelled([Document("empty", (), ())]), tiny.TRAINING))
+        list(train(tiny.model(), [Labels(Document("empty", (), ()))], tiny.TRAINING))
 
 
 def test_a_loss_that_is_no_number_stops_training_and_leaves_the_last_save(tmp_path: Path) -> None:
     model = tiny.model()
-    events = train(model, labelled(DOCUMENTS), tiny.TRAINING, folder=tmp_path)
+    events = train(model, LABELS, tiny.TRAINING, folder=tmp_path)
     with pytest.raises(ModelError, match="the loss is nan"):  # noqa: PT012
         for event in events:
             if isinstance(event, Saved):
@@ -227,73 +237,84 @@ def test_documents_of_one_token_or_no_mention_train() -> None:
         Document("empty", (), ()),
     ]
     model = tiny.model()
-    assert len(losses(train(model, labelled(odd), replace(tiny.TRAINING, epochs=2)))) == 2
+    assert len(losses(train(model, list(map(Labels, odd)), replace(tiny.TRAINING, epochs=2)))) == 2
 
 
 def test_answers_alone_move_only_what_was_answered() -> None:
     document = DOCUMENTS[0]
     mention, other = document.clusters[0][:2]
-    answered = Known(together=((mention, other),))
+    answered = Labels(document, full=False, together=((mention, other),))
     model = tiny.model(config=tiny.EVERY_SPAN)
-    config = replace(tiny.TRAINING, epochs=40, mention_loss=0.0, documents_per_step=1)
-    list(train(model, [partly_labelled(document, answered, policy="answered")], config))
+    config = replace(tiny.TRAINING, epochs=40, mention_loss=0.0, documents_per_step=1, labels="answered")
+    list(train(model, [answered], config))
     prediction = model.predict(document)
     row = prediction.spans.index(other)
     column = 1 + prediction.candidates[row].tolist().index(prediction.spans.index(mention))
     assert prediction.probabilities[row, column] > 0.9
 
 
-@pytest.mark.parametrize(("policy", "rows"), [("pseudo", "all"), ("answered", "few"), ("mix", "all")])
-def test_label_policies_weigh_rows_as_they_say(policy: str, rows: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "others", "unlikely"),
+    [("pseudo", 1.0, 1.0), ("answered", 0, 0), ("mix", 0.25, 0.25), ("certain", 1.0, 0.1)],
+)
+def test_label_policies_weigh_rows_as_they_say(policy: str, others: float, unlikely: float) -> None:
     document = DOCUMENTS[0]
     mention, other = document.clusters[0][:2]
-    example = partly_labelled(document, Known(together=((mention, other),)), policy=policy, rest=0.25)
     ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
-    weights = example.targets(ranking).weights
-    answered = weights[ranking.top.spans.index(other)]
-    assert float(answered) == 1.0
-    assert float(weights.sum()) == pytest.approx(
-        {"pseudo": len(weights), "answered": 1.0, "mix": 1.0 + 0.25 * (len(weights) - 1)}[policy]
-    )
-    assert rows == ("few" if weights.eq(0).any() else "all")
+    doubtful = next(span for span in ranking.top.spans if span not in (mention, other))
+    labels = Labels(document, full=False, together=((mention, other),), certainty=((doubtful, 0.1),))
+    weights = targets_for(ranking, labels, label_policy(policy, 0.25)).weights.tolist()
+    expected = [{other: 1.0, doubtful: unlikely}.get(span, others) for span in ranking.top.spans]
+    assert weights == pytest.approx(expected)
+    full = targets_for(ranking, Labels(document), label_policy(policy, 0.25))
+    assert full.weights.tolist() == [1.0] * len(weights)
 
 
 def test_what_is_a_mention_is_learnt_from_full_labels_alone() -> None:
-    def first_loss(example: Example, weight: float) -> float:
-        config = replace(tiny.TRAINING, epochs=1, mention_loss=weight)
-        return losses(train(tiny.model(), [example], config))[0]
+    def first_loss(labels: Labels, weight: float, policy: str = "pseudo") -> float:
+        config = replace(tiny.TRAINING, epochs=1, mention_loss=weight, labels=policy)
+        return losses(train(tiny.model(), [labels], config))[0]
 
-    gold = labelled(DOCUMENTS[:1])[0]
+    gold = LABELS[0]
     assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
-    for policy in ("pseudo", "answered", "mix"):
-        partly = partly_labelled(gold.document, Known(together=gold.document.clusters), policy=policy)
-        assert first_loss(partly, 1.0) == first_loss(partly, 0.0)
-
-
-def test_an_unknown_policy_is_refused() -> None:
-    with pytest.raises(InputError, match="label policy 'guess'"):
-        partly_labelled(DOCUMENTS[0], Known(), policy="guess")
+    partly = replace(gold, full=False, together=gold.document.clusters)
+    for policy in LABEL_POLICIES:
+        assert first_loss(partly, 1.0, policy) == first_loss(partly, 0.0, policy)
 
 
 def test_long_documents_are_cut_at_sentences() -> None:
     document = tiny.document(3, sentences=20)
-    answered = Known(first=(document.clusters[0][0],), apart=((document.clusters[0][0], document.clusters[1][0]),))
-    cut = list(pieces(Example(document, answered, 0.5), 12))
+    mention, last = document.clusters[0][0], Span(len(document) - 1, len(document) - 1)
+    pair = (mention, document.clusters[1][0])
+    labels = Labels(document, full=False, first=(mention,), apart=(pair,), certainty=((mention, 0.1), (last, 0.2)))
+    cut = list(pieces(labels, 12))
     assert [token for piece in cut for token in piece.document.tokens] == list(document.tokens)
     assert all(len(piece.document) <= 12 for piece in cut)
     words = sorted(piece.document.words(span) for piece in cut for span in piece.document.mentions)
     assert words == sorted(document.words(span) for span in document.mentions)
-    assert cut[0].answered is not None
-    assert cut[0].answered.first == (Span(*document.clusters[0][0]),)
+    assert cut[0].labels.first == (mention,)
+    assert cut[0].labels.certainty == ((mention, 0.1),)
+    assert [[chance for _, chance in piece.labels.certainty] for piece in cut[1:]] == [[]] * (len(cut) - 2) + [[0.2]]
+    assert all(piece.whole is document for piece in cut)
 
 
 def test_a_sentence_longer_than_a_piece_stays_whole() -> None:
     document = Document.from_sentences("long", [["a"] * 30, ["b"] * 3])
-    assert [len(piece.document) for piece in pieces(Example(document), 10)] == [30, 3]
+    assert [len(piece.document) for piece in pieces(Labels(document), 10)] == [30, 3]
 
 
 @pytest.mark.parametrize(
-    "settings", [{"epochs": 0}, {"ema": 1.0}, {"schedule": "steps"}, {"learning_rate": 0}, {"lr": 1e-3}, {"clip": -1}]
+    "settings",
+    [
+        {"epochs": 0},
+        {"ema": 1.0},
+        {"schedule": "steps"},
+        {"learning_rate": 0},
+        {"lr": 1e-3},
+        {"clip": -1},
+        {"labels": "guess"},
+        {"rest": -1},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):

@@ -10,6 +10,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.models.committee import save_committee
@@ -18,7 +19,6 @@ from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.threads import cores, use_threads
 from corefine.models.training.events import Encoding, Event, Stopped
-from corefine.models.training.examples import Example
 from corefine.models.training.recipe import Recipe
 from corefine.models.training.trainer import train
 
@@ -35,7 +35,7 @@ class Job:
     """
 
     recipe: Recipe
-    examples: Sequence[Example]
+    labels: Sequence[Labels]
     folder: Path
     dev: Sequence[Document] = ()
     device: str = "auto"
@@ -102,7 +102,7 @@ def _one(job: Job, number: int) -> Iterator[MemberEvent]:
     use_threads(job.threads)
     model = _model(job)
     yield from (MemberEvent(number, encoding) for encoding in _encode(model, job))
-    for event in train(model, job.examples, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
+    for event in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
         if isinstance(event, Stopped):
             _finish(job, model, event)
         yield MemberEvent(number, event)
@@ -112,7 +112,7 @@ def _finish(job: Job, model: Model, stopped: Stopped) -> None:
     """Write the final model with what it was made of."""
     trained = {
         **job.about,
-        "documents": len(job.examples),
+        "documents": len(job.labels),
         "epochs": stopped.epochs,
         "best_epoch": stopped.best_epoch,
         "dev_conll_f1": stopped.best_f1,
@@ -126,7 +126,7 @@ def _encode(model: Model, job: Job) -> Iterator[Encoding]:
     if not model.frozen or job.cache is None:
         return
     use_threads(None if job.threads is None else max(job.threads, 1))
-    documents = [*(example.document for example in job.examples), *job.dev]
+    documents = [*(labels.document for labels in job.labels), *job.dev]
     for number, document in enumerate(documents, start=1):
         model.encoder.encode(document)
         yield Encoding(number, len(documents))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus, load_corpus
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import home_folder, write_atomically
@@ -24,7 +25,6 @@ from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.threads import use_threads
 from corefine.models.training.card import model_card
 from corefine.models.training.events import Encoding, Evaluated, Stopped
-from corefine.models.training.examples import labelled
 from corefine.models.training.jobs import Job, run
 from corefine.models.training.recipe import load_recipe
 
@@ -41,7 +41,7 @@ def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | 
     threads = use_threads()
     job = Job(
         recipe=recipe,
-        examples=labelled(document for corpus in corpora for document in corpus.train),
+        labels=[Labels(document) for corpus in corpora for document in corpus.train],
         dev=[document for corpus in corpora for document in corpus.dev],
         folder=work,
         resume=True,
@@ -59,7 +59,7 @@ def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | 
     model = load_model(work, cache=cache)
     trained = {
         "data": [_describe(corpus) for corpus in corpora],
-        "documents": len(job.examples),
+        "documents": len(job.labels),
         "epochs": stopped.epochs,
         "best_epoch": stopped.best_epoch,
         "recipe": recipe.training.to_dict(),

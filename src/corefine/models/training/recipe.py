@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from corefine.annotation.labels import LABEL_POLICIES, LabelPolicy, label_policy
 from corefine.errors import ConfigError
 from corefine.models.network.config import Config, ModelConfig
 
@@ -31,6 +32,8 @@ class TrainingConfig(Config):
     schedule: str = "linear"  # linear | cosine | constant: how the rate falls after it
     clip: float = 1.0  # largest norm of a gradient; 0: none
     ema: float = 0.0  # decay of a running mean of the weights, which is then the model; 0: none
+    labels: str = "pseudo"  # pseudo | answered | mix | certain: what a partly annotated document teaches
+    rest: float = 0.3  # labels = mix: weight of the rows that nobody answered
     mention_loss: float = 0.0  # weight of a loss on "is it a mention", over all spans
     save_every: int = 0  # steps between saves within an epoch; 0: only after each epoch
     mixed_precision: bool = True  # bfloat16 on a GPU that has it
@@ -38,14 +41,29 @@ class TrainingConfig(Config):
     def __post_init__(self) -> None:
         for name in ("epochs", "documents_per_step"):
             self._require(getattr(self, name) >= 1, name, "at least 1")
-        for name in ("patience", "max_tokens", "clip", "weight_decay", "mention_loss", "save_every", "min_steps"):
+        not_negative = (
+            "patience",
+            "max_tokens",
+            "clip",
+            "weight_decay",
+            "rest",
+            "mention_loss",
+            "save_every",
+            "min_steps",
+        )
+        for name in not_negative:
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("learning_rate", "encoder_learning_rate"):
             self._require(getattr(self, name) > 0, name, "above 0")
         self._require(0 < self.layer_decay <= 1, "layer_decay", "above 0 and at most 1")
         self._require(0 <= self.warmup <= 1, "warmup", "from 0 to 1")
         self._require(0 <= self.ema < 1, "ema", "in [0, 1)")
+        self._require(self.labels in LABEL_POLICIES, "labels", f"one of {', '.join(LABEL_POLICIES)}")
         self._require(self.schedule in ("linear", "cosine", "constant"), "schedule", "linear, cosine or constant")
+
+    @property
+    def label_policy(self) -> LabelPolicy:
+        return label_policy(self.labels, self.rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,23 +19,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import InputError, ModelError
 from corefine.files import exclusive
 from corefine.models.devices import mixed_precision
 from corefine.models.evaluation import evaluate, summary
 from corefine.models.network.inputs import Inputs
-from corefine.models.network.loss import marginal_loss, mention_loss
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import MODEL, is_model, save_model
 from corefine.models.storage.records import exists, load_record, save_record
 from corefine.models.training.events import EpochStart, Evaluated, Event, NewBest, Saved, Started, Step, Stopped
-from corefine.models.training.examples import Example, pieces
+from corefine.models.training.loss import marginal_loss, mention_loss, targets_for
 from corefine.models.training.optimiser import Optimiser, RunningMean
+from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import TrainingConfig
 
 STATE = "training"
 """The record that holds all a run needs to go on; the record "model" beside it is the best model so far."""
+
+SETTINGS = "training configuration"
 
 HELD_BYTES = 2**31
 """States of a frozen encoder that are kept in memory between epochs; those beyond are read again."""
@@ -55,7 +58,7 @@ class Progress:
 
 def train(
     model: Model,
-    examples: Sequence[Example],
+    labels: Sequence[Labels],
     config: TrainingConfig,
     *,
     dev: Sequence[Document] = (),
@@ -67,7 +70,7 @@ def train(
     Without `dev` all epochs are run and the last weights are the best. With `folder`, the best model and the state
     of the run are kept there; `resume` goes on from that state, or starts if there is none.
     """
-    run = _Run(model, examples, config, dev, folder)
+    run = _Run(model, labels, config, dev, folder)
     with exclusive(folder, "training into") if folder is not None else nullcontext():
         if resume:
             run.restore()
@@ -89,16 +92,16 @@ class _Run:
     def __init__(
         self,
         model: Model,
-        examples: Sequence[Example],
+        labels: Sequence[Labels],
         config: TrainingConfig,
         dev: Sequence[Document],
         folder: Path | None,
     ) -> None:
-        self.examples = [piece for example in examples for piece in pieces(example, config.max_tokens)]
-        if not self.examples:
+        self.pieces = [piece for each in labels for piece in pieces(each, config.max_tokens)]
+        if not self.pieces:
             raise InputError("there is nothing to train on: no document has any tokens")
         self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
-        self.steps_per_epoch = math.ceil(len(self.examples) / config.documents_per_step)
+        self.steps_per_epoch = math.ceil(len(self.pieces) / config.documents_per_step)
         self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
         self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
@@ -111,7 +114,7 @@ class _Run:
         return Started(
             epochs=self.epochs,
             steps_per_epoch=self.steps_per_epoch,
-            documents=len(self.examples),
+            documents=len(self.pieces),
             parameters=sum(value.numel() for value in self.optimiser.parameters.values()),
             device=str(self.model.device),
             threads=torch.get_num_threads(),
@@ -121,7 +124,7 @@ class _Run:
 
     def batches_left(self) -> Iterator[list[int]]:
         """Which examples each remaining step of the epoch takes; the order is a function of seed and epoch."""
-        order = list(range(len(self.examples)))
+        order = list(range(len(self.pieces)))
         random.Random(f"{self.config.seed}/{self.progress.epoch}").shuffle(order)
         size = self.config.documents_per_step
         batches = [order[start : start + size] for start in range(0, len(order), size)]
@@ -197,8 +200,10 @@ class _Run:
         if self.folder is None or not exists(self.folder, STATE):
             return
         record = load_record(self.folder, STATE)
+        saved = dict(record.facts["run"])
+        saved[SETTINGS] = TrainingConfig.from_dict(saved[SETTINGS]).to_dict()  # it may lack newer settings
         for name, value in self._identity().items():
-            if record.facts.get("run", {}).get(name) != value:
+            if saved.get(name) != value:
                 raise InputError(
                     f"{self.folder} holds a run with another {name}; resume it as it was started, "
                     "or train without --resume to begin anew"
@@ -215,34 +220,33 @@ class _Run:
     def _require_finite(self, what: str, value: float, batch: list[int]) -> None:
         if math.isfinite(value):
             return
-        names = ", ".join(self.examples[index].document.key for index in batch)
+        names = ", ".join(self.pieces[index].document.key for index in batch)
         raise ModelError(
             f"the {what} is {value} in step {self.progress.step + 1} (documents {names}): "
             "lower the learning rate; the last save is as it was"
         )
 
     def _loss(self, index: int) -> Tensor:
-        example = self.examples[index]
+        labels = self.pieces[index].labels
         with mixed_precision(self.model.device, enabled=self.config.mixed_precision):
             ranking = self.model.ranker(self._inputs_of(index))
-        targets = example.targets(ranking)
+        targets = targets_for(ranking, labels, self.config.label_policy)
         loss = marginal_loss(ranking, targets) / targets.weights.sum().clamp(min=1)
-        if self.config.mention_loss and example.full:
+        if (
+            self.config.mention_loss and labels.full
+        ):  # other labels miss mentions, and the model would learn to miss them
             spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
-            of_mentions = mention_loss(ranking.mentions, example.document.clusters) / spans
+            of_mentions = mention_loss(ranking.mentions, labels.document.clusters) / spans
             loss = loss + self.config.mention_loss * of_mentions
         return loss
 
     def _inputs_of(self, index: int) -> Inputs:
+        piece = self.pieces[index]
         if not self.model.frozen:
-            return self.model.inputs(self.examples[index].document)
+            return self.model.inputs(piece.document)
         if index in self._inputs:
             return self._inputs[index]
-        example = self.examples[index]
-        if example.whole is None:
-            inputs = self.model.inputs(example.document)
-        else:
-            inputs = self.model.inputs(example.whole).cut(example.offset, example.offset + len(example.document))
+        inputs = self.model.inputs(piece.whole).cut(piece.offset, piece.offset + len(piece.document))
         self._held += inputs.states.nbytes
         if self._held < HELD_BYTES:
             self._inputs[index] = inputs
@@ -256,7 +260,7 @@ class _Run:
         trained = {
             "epoch": self.progress.best_epoch,
             "dev_conll_f1": self.progress.best_f1,
-            "documents": len(self.examples),
+            "documents": len(self.pieces),
             "training": self.config.to_dict(),
         }
         save_model(self.folder, self.model, trained)
@@ -265,15 +269,17 @@ class _Run:
         """What must be the same for a run to be resumed."""
         return {
             "model configuration": self.model.config.to_dict(),
-            "training configuration": self.config.to_dict(),
-            "set of training documents": _digest([self._describe(example) for example in self.examples]),
+            SETTINGS: self.config.to_dict(),
+            "set of training documents": _digest([_described(piece.labels) for piece in self.pieces]),
             "set of development documents": _digest([_document(document) for document in self.dev]),
         }
 
-    @staticmethod
-    def _describe(example: Example) -> list[Any]:
-        answered = example.answered and asdict(example.answered)
-        return [_document(example.document), answered, example.rest, example.weights, example.full]
+
+def _described(labels: Labels) -> list[Any]:
+    answers: list[Any] = [labels.to_json()]
+    if labels.full:
+        answers = [None, 0.0, [], True]  # as earlier versions described full labels, so that their runs can be resumed
+    return [_document(labels.document), *answers]
 
 
 def _document(document: Document) -> list[Any]:

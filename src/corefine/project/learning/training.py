@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
 
-from corefine.annotation.labels import Lesson
+from corefine.annotation.labels import Labels
 from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError
@@ -21,15 +21,12 @@ from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
 from corefine.scores import report
 
 if TYPE_CHECKING:
-    from corefine.models.training.examples import Example
     from corefine.project.learning.worker import Worker
 
 INTERRUPTED = "training was interrupted"
 MOST_INTERRUPTIONS = 2
 """Training that is killed so often in a row is not begun again by itself."""
 RECIPE = "app"
-REST = 0.3
-"""What the model's own labels weigh beside people's. At 1 it learns to miss what it missed: docs/operations.md."""
 PAUSE_SECONDS = 1.0
 
 
@@ -103,10 +100,8 @@ def _run(project: Project, worker: Worker, number: int) -> float | None:
     return held_out_f1(project, model.predict)
 
 
-def labelled(project: Project) -> list[Example]:
-    """Every document with answers: what people said counts fully, and the model's labels for the rest a little."""
-    from corefine.models.training.examples import Known, partly_labelled
-
+def labelled(project: Project) -> list[Labels]:
+    """The labels of every document that has answers."""
     with project.database.read() as connection:
         ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
         answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
@@ -116,9 +111,7 @@ def labelled(project: Project) -> list[Example]:
         if version is not None:
             session = merged(project, document_id, project.predictions.load(version, document_id)).session
             if session.entries:
-                lesson = Lesson.from_session(session)
-                said = Known(lesson.together, lesson.apart, lesson.first)
-                examples.append(partly_labelled(lesson.document, said, policy="mix", rest=REST))
+                examples.append(Labels.from_session(session))
     return examples
 
 

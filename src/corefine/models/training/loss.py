@@ -1,0 +1,108 @@
+"""What training maximises: the probability of what the labels allow.
+
+Every kind of label comes down to one thing for each row: which columns (epsilon and candidates) are allowed. The loss
+is minus the log of their summed probability. Full labels allow the antecedents in the span's cluster, or epsilon if
+there are none; a must-link allows the linked antecedents; a cannot-link everything except the excluded ones; "has no
+antecedent" allows epsilon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from corefine.annotation.labels import LabelPolicy, Labels
+from corefine.document import Span
+from corefine.models.network.ranker import Ranking
+from corefine.models.network.spans import MentionScores
+
+PSEUDO = LabelPolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the labels of a document say about a ranking.
+
+    allowed    [N, 1 + K] the columns a row may take; every row has at least one
+    weights    [N] how much each row counts
+    """
+
+    allowed: Tensor
+    weights: Tensor
+
+
+def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) -> Targets:
+    """What labels say about a ranking of their document; the policy applies where they are not full."""
+    allowed = _same(ranking, labels.document.clusters)
+    weights = torch.ones(len(allowed), device=allowed.device)
+    if labels.full:
+        return Targets(allowed, weights)
+    if policy.answers:
+        said, answered = _answered(ranking, labels)
+        allowed = torch.where(answered[:, None], said, allowed)
+        weights = torch.where(answered, weights, policy.unanswered)
+    if policy.certainty:
+        chances = dict(labels.certainty)
+        weights = weights * weights.new_tensor([chances.get(span, 1.0) for span in ranking.top.spans])
+    return Targets(allowed, weights)
+
+
+def marginal_loss(ranking: Ranking, targets: Targets) -> Tensor:
+    """Minus the weighted log-probability of what is allowed, summed over rows."""
+    chosen = ranking.scores.masked_fill(~targets.allowed, float("-inf")).logsumexp(1)
+    total = ranking.scores.logsumexp(1)
+    return ((total - chosen) * targets.weights).sum()
+
+
+def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) -> Tensor:
+    """Cross-entropy of "is it a mention" over all spans, summed; singletons are mentions here."""
+    exists = torch.isfinite(mentions.scores)
+    truth = torch.zeros_like(mentions.scores)
+    reach = truth.shape[1]
+    gold = [(start, end - start) for cluster in clusters for start, end in cluster if end - start < reach]
+    if gold:
+        truth[tuple(torch.tensor(gold, device=truth.device).t())] = 1.0
+    return F.binary_cross_entropy_with_logits(mentions.scores[exists], truth[exists], reduction="sum")
+
+
+def _answered(ranking: Ranking, labels: Labels) -> tuple[Tensor, Tensor]:
+    """[N, 1 + K] what answers allow, and [N] the rows they are about."""
+    allowed = _same(ranking, labels.together)
+    linked = allowed[:, 1:].any(1)
+    excluded = _excluded(ranking, labels.apart)
+    restricted = excluded.any(1)
+    only_restricted = restricted & ~linked
+    allowed[only_restricted] = ~excluded[only_restricted] & torch.isfinite(ranking.scores[only_restricted])
+    known = {span.hull for span in labels.first}
+    first = torch.tensor([span in known for span in ranking.top.spans], dtype=torch.bool, device=allowed.device)
+    allowed[first] = False
+    allowed[first, 0] = True
+    return allowed, linked | restricted | first
+
+
+def _same(ranking: Ranking, clusters: Iterable[Iterable[Span]]) -> Tensor:
+    """[N, 1 + K] the candidates in the row's own cluster; epsilon where there are none."""
+    owner = {span.hull: number for number, cluster in enumerate(clusters, 1) for span in cluster}
+    numbers = [owner.get(span, 0) for span in ranking.top.spans]
+    own = torch.tensor(numbers, dtype=torch.long, device=ranking.scores.device)
+    others = own[ranking.candidates.clamp(min=0)]
+    same = (others == own[:, None]) & (own[:, None] > 0) & (ranking.candidates >= 0)
+    return torch.cat([~same.any(1, keepdim=True), same], dim=1)
+
+
+def _excluded(ranking: Ranking, apart: Iterable[tuple[Span, Span]]) -> Tensor:
+    """[N, 1 + K] the candidates that a row is known not to corefer with."""
+    index = {span: row for row, span in enumerate(ranking.top.spans)}
+    excluded = torch.zeros_like(ranking.scores, dtype=torch.bool)
+    banned: dict[int, list[int]] = {}
+    for left, right in apart:
+        one, two = index.get(left.hull), index.get(right.hull)
+        if one is not None and two is not None:
+            banned.setdefault(max(one, two), []).append(min(one, two))
+    for row, others in banned.items():
+        excluded[row, 1:] = torch.isin(ranking.candidates[row], torch.tensor(others, device=excluded.device))
+    return excluded
