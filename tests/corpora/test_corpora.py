@@ -14,7 +14,7 @@ import pytest
 
 from corefine.corpora import Corpus, entry, load_corpus, names
 from corefine.corpora.corpus import MIRROR
-from corefine.corpora.fetch import LOCK, fetch, https
+from corefine.corpora.fetch import HASHES, fetch, https
 from corefine.corpora.prepare import get
 from corefine.corpora.registry import SPLITS
 from corefine.document import Document
@@ -103,7 +103,7 @@ def test_a_mirror_is_read_with_its_splits(corpora: Path, name: str) -> None:
 def test_the_environment_names_a_mirror(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MIRROR, str(corpora))
     corpus = load_corpus("litbank")
-    assert (len(corpus.train), len(corpus.dev), len(corpus.test), len(corpus)) == (80, 10, 10, 100)
+    assert (len(corpus.train), len(corpus.dev), len(corpus.test)) == (80, 10, 10)
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
@@ -166,15 +166,15 @@ def test_an_unknown_hash_is_taken_once_and_held_to(home: Path) -> None:
     sha256 = hashlib.sha256((GAP_HEADER + GAP_ROW).encode()).hexdigest()
     assert got.unknown == {f"gap-{part}.tsv": sha256 for part in ("development", "validation", "test")}
     folder = home / "corpora" / "gap" / "source"
-    assert json.loads((folder / LOCK).read_text()) == got.unknown
+    assert json.loads((folder / HASHES).read_text()) == got.unknown
     (folder / "gap-test.tsv").unlink()
     with pytest.raises(InputError, match="the first download"):
         get("gap", download=gap(GAP_ROW.replace("x-1", "x-2")))
 
 
-def test_a_damaged_lock_is_said(home: Path) -> None:
+def test_a_damaged_file_of_hashes_is_said(home: Path) -> None:
     get("gap", download=gap())
-    (home / "corpora" / "gap" / "source" / LOCK).write_text("{")
+    (home / "corpora" / "gap" / "source" / HASHES).write_text("{")
     with pytest.raises(InputError, match="is damaged"):
         list(fetch(entry("gap"), home / "corpora" / "gap" / "source", download=gap()))
 
@@ -194,8 +194,8 @@ def test_gap_rows_become_documents() -> None:
 @pytest.mark.parametrize(
     ("rows", "what"),
     [
-        (GAP_ROW.replace("\t27\t", "\t28\t"), "'She' does not stand at character 28"),
-        (GAP_ROW.replace("\t27\t", "\tx\t"), "does not stand at character x"),
+        (GAP_ROW.replace("\t27\t", "\t28\t"), "'She' is not at character 28"),
+        (GAP_ROW.replace("\t27\t", "\tx\t"), "is not at character x"),
     ],
 )
 def test_a_wrong_gap_row_is_named(rows: str, what: str) -> None:

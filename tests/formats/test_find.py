@@ -55,7 +55,7 @@ def test_every_command_reads_the_same_files(folder: Path, tmp_path: Path) -> Non
     assert "in 4 files, 4 documents" in CliRunner().invoke(app, ["check", str(folder)]).stderr
     with Project(tmp_path / "project") as project:
         imported = project.writer.write(lambda connection: documents.import_paths(connection, [folder]))
-        assert sorted(entry.name for entry in project.documents.entries()) == names
+        assert sorted(entry.name for entry in project.documents.all()) == names
     assert [(Path(file).name, reason) for file, reason in imported.skipped] == [
         ("notes.md", "its ending is that of no known format")
     ]

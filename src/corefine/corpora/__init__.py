@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from corefine.corpora.corpus import Corpus, load_corpus
-from corefine.corpora.registry import Entry, entry, names
+from corefine.corpora.registry import CorpusEntry, entry, names
 
-__all__ = ["Corpus", "Entry", "entry", "load_corpus", "names"]
+__all__ = ["Corpus", "CorpusEntry", "entry", "load_corpus", "names"]

@@ -1,4 +1,4 @@
-"""Getting the files of a corpus from its public source, and making sure they are the right ones."""
+"""Downloads the files of a corpus from their public source, and checks that they are the right ones."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from corefine.corpora.registry import SPLITS, Entry
+from corefine.corpora.registry import SPLITS, CorpusEntry
 from corefine.errors import InputError
 from corefine.files import write_atomically
 
-LOCK = "sha256.json"
+HASHES = "sha256.json"
+"""File beside the downloads, with the hashes that the registry does not know."""
+
 TIMEOUT_SECONDS = 60
 ATTEMPTS = 3
 LARGEST = 256 * 2**20
-"""No file of a corpus is larger; an answer that is, is not the file."""
+"""No file of a corpus has more bytes than this. A longer response is not the file."""
 
 Download = Callable[[str], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """One source file on disk. `known` says whether its SHA-256 stands in the registry, or was taken on first use."""
+class FetchedFile:
+    """One source file on disk. `known` says whether its SHA-256 is in the registry or was taken on first use."""
 
     path: Path
     source: str
@@ -36,49 +38,46 @@ class Fetched:
     known: bool
 
 
-def fetch(entry: Entry, folder: Path, *, download: Download | None = None) -> Iterator[Fetched]:
-    """Download every file of the corpus into `folder`, yielding each when it is there and its hash is right.
+def fetch(entry: CorpusEntry, folder: Path, *, download: Download | None = None) -> Iterator[FetchedFile]:
+    """Download every file of the corpus into `folder`, and yield each one whose hash is right.
 
-    Files that are there already are checked and not downloaded again.
+    Files that are already there are checked and not downloaded again.
     """
-    get = download or https
-    lock = _read_lock(folder)
+    hashes = _read_hashes(folder / HASHES)
     for split in SPLITS:
         for source, expected in entry.files.get(split, {}).items():
             path = folder / source
-            wanted = expected or lock.get(source)
-            if wanted and path.is_file() and _sha256(path.read_bytes()) == wanted:
-                yield Fetched(path, source, split, wanted, known=bool(expected))
-                continue
-            content = get(entry.url(source))
-            found = _sha256(content)
-            if wanted and found != wanted:
-                origin = "the registry" if expected else f"the first download (see {folder / LOCK})"
-                raise InputError(
-                    f"{entry.url(source)} has SHA-256 {found}, but {origin} says {wanted}: "
-                    "the file was altered on the way or at its source, and was not kept"
-                )
-            write_atomically(path, content)
-            if not wanted:
-                lock[source] = found
-                write_atomically(folder / LOCK, json.dumps(lock, indent=1, sort_keys=True).encode())
-            yield Fetched(path, source, split, found, known=bool(expected))
+            wanted = expected or hashes.get(source)
+            if not (wanted and path.is_file() and _sha256(path.read_bytes()) == wanted):
+                content = (download or https)(entry.url(source))
+                found = _sha256(content)
+                if wanted and found != wanted:
+                    origin = "the registry" if expected else f"the first download (see {folder / HASHES})"
+                    raise InputError(
+                        f"{entry.url(source)} has SHA-256 {found}, but {origin} says {wanted}: "
+                        "the file was altered on the way or at its source, and was not kept"
+                    )
+                write_atomically(path, content)
+                if not wanted:
+                    wanted = hashes[source] = found
+                    write_atomically(folder / HASHES, json.dumps(hashes, indent=1, sort_keys=True).encode())
+            yield FetchedFile(path, source, split, wanted, known=bool(expected))
 
 
 def https(url: str) -> bytes:
-    """The content behind an https address; a few attempts, then an error that says what to do."""
+    """The content at an https address. Raises `InputError` if a few attempts fail."""
     reason: Exception | None = None
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(2.0**attempt)
         try:
-            with _opener().open(url, timeout=TIMEOUT_SECONDS) as answer:
-                content: bytes = answer.read(LARGEST + 1)
+            with _opener().open(url, timeout=TIMEOUT_SECONDS) as response:
+                content: bytes = response.read(LARGEST + 1)
         except urllib.error.HTTPError as error:
             if error.code < 500 and error.code != 429:
                 raise InputError(f"{url}: the server answered {error.code} {error.reason}") from error
             reason = error
-        except (OSError, urllib.error.URLError) as error:
+        except OSError as error:
             reason = error
         else:
             if len(content) > LARGEST:
@@ -108,11 +107,10 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read_lock(folder: Path) -> dict[str, str]:
+def _read_hashes(path: Path) -> dict[str, str]:
     try:
-        lock = json.loads((folder / LOCK).read_bytes())
+        return {str(source): str(sha256) for source, sha256 in json.loads(path.read_bytes()).items()}
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise InputError(f"{folder / LOCK} is damaged ({error}); remove it to start again") from error
-    return {str(source): str(sha256) for source, sha256 in lock.items()}
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"{path} is damaged ({error}); remove it to start again") from error

@@ -1,8 +1,8 @@
-"""The corpora corefine can get: one TOML file each in `entries/`, so that adding one adds no code.
+"""The corpora that corefine can get: one TOML file each in `entries/`, so that adding one needs no code.
 
 An entry names a public repository, one commit of it, and the files of each split with their SHA-256. An empty
-hash means that it could not be known when the entry was written; such a file is taken on first use, its hash is
-shown and kept, and must be the same ever after.
+hash was not known when the entry was written: the file is accepted on first use, and its hash is shown and stored.
+Later downloads must have the same hash.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CorpusEntry:
     """One corpus of the registry.
 
     files            split -> path in the repository -> SHA-256, or "" where it is not known
@@ -29,7 +29,7 @@ class Entry:
     reader           "files" for what `formats` reads, "gap" for the tab-separated tables of GAP
     genre            of every document; or `genre_pattern`, whose first group finds it in the file's name
     name_pattern     its first group, found in the file's name, replaces all but the last part of a document's name
-    singletons       False where the scheme has none, so that strays are dropped
+    singletons       False if the annotation scheme has none; clusters of one mention are then dropped
     partial          whether only some chains of each document are annotated
     text_licences    genre -> licence of its texts, where they differ
     """
@@ -64,9 +64,9 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def entry(name: str) -> Entry:
+def entry(name: str) -> CorpusEntry:
     """The registry's entry of that name."""
     if name not in names():
         raise InputError(f"there is no corpus {name!r}; corefine knows {', '.join(names())}, or give a path")
     data: dict[str, Any] = tomllib.loads((ENTRIES / f"{name}.toml").read_text(encoding="utf-8"))
-    return Entry(name=name, **data)
+    return CorpusEntry(name=name, **data)

@@ -1,6 +1,6 @@
 """The documents that ship with corefine: a dozen short stories with gold coreference, singletons included.
 
-They were written for this project and are licensed with it; `docs/stories.md` says what counts as a mention.
+They were written for this project and have its licence. docs/stories.md says what counts as a mention.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["load", "path"]
 
 
 def path() -> Path:
-    """The file the stories are kept in: JSON lines, one document a line."""
+    """The file of the stories, in JSON lines."""
     return Path(str(files(__name__) / "stories.jsonl"))
 
 
