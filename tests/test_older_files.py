@@ -14,11 +14,12 @@ import pytest
 
 from corefine.formats import read_all
 from corefine.project import Project
-from corefine.simulation.summary import load_records
+from corefine.simulation.summary import load_records, read_record
 from helpers import small
 from helpers.projects import Browser, golds, new_id, serve
 
 OLDER = Path(__file__).parent / "fixtures" / "older"
+ROWS = Path(__file__).parents[1] / "docs" / "reproduction" / "rows"
 
 
 @pytest.fixture
@@ -62,3 +63,17 @@ def test_a_finished_run_is_left_as_it_is_and_can_be_reported(folder: Path) -> No
     assert small.contents(run) == before
     [record] = load_records([run])
     assert record.rounds
+
+
+def test_a_stopped_run_resumes_to_the_same_bytes(folder: Path) -> None:
+    run = folder / "run-stopped"
+    small.finish(small.rules(documents=4, documents_per_round=2), run, small.short_stories(), resume=True)
+    assert small.contents(run) == small.contents(folder / "run-finished")
+
+
+def test_the_rows_of_the_reproduction_are_read_and_written_unchanged() -> None:
+    paths = sorted(ROWS.rglob("*.json"))
+    assert paths
+    for path in paths:
+        written = json.dumps(read_record(path).to_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
+        assert written.encode() == path.read_bytes(), path

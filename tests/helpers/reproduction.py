@@ -8,7 +8,7 @@ import pytest
 
 from corefine.reproduction.cells import grid
 from corefine.simulation.grid import CellDone, run_grid
-from corefine.simulation.summary import Record, load_records
+from corefine.simulation.summary import RunRecord, load_records
 from helpers.small import rules, short_stories
 
 
@@ -22,5 +22,5 @@ def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def records(reproduction: Path) -> list[Record]:
+def records(reproduction: Path) -> list[RunRecord]:
     return load_records([reproduction])

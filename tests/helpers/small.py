@@ -10,6 +10,7 @@ from corefine.document import Document
 from corefine.simulation import splits
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.loop import RoundDone
+from corefine.simulation.rows import RoundRow
 from corefine.simulation.runs import run
 
 TINY_RECIPE = Path(__file__).with_name("tiny.toml")
@@ -59,7 +60,7 @@ def _cut(document: Document, tokens: int) -> Document:
     return Document(document.name, document.tokens[:size], starts, tuple(tuple(each) for each in kept if each))
 
 
-def finish(config: SimulationConfig, folder: Path, corpus: Corpus, **options: Any) -> list[dict[str, Any]]:
+def finish(config: SimulationConfig, folder: Path, corpus: Corpus, **options: Any) -> list[RoundRow]:
     """Run to the end; the rows of the rounds that were run now."""
     return [event.row for event in run(config, folder, corpus, **options) if isinstance(event, RoundDone)]
 

@@ -16,11 +16,12 @@ from corefine.reproduction.claims import claims
 from corefine.reproduction.closure_timing import closure_times
 from corefine.reproduction.report import write_report
 from corefine.reproduction.table import Table
-from corefine.simulation.summary import Record, first_models
+from corefine.simulation.rows import ModelScores
+from corefine.simulation.summary import RunRecord, first_models
 
 
 @pytest.fixture(scope="module")
-def report(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(records: list[RunRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(records, tmp_path_factory.mktemp("report"))
 
 
@@ -37,7 +38,7 @@ def test_every_figure_comes_in_three_formats(report: Path) -> None:
             assert (report.parent / f"{name}.{kind}").read_bytes().startswith(head)
 
 
-def test_the_same_rows_draw_the_same_bytes(records: list[Record], report: Path, tmp_path: Path) -> None:
+def test_the_same_rows_draw_the_same_bytes(records: list[RunRecord], report: Path, tmp_path: Path) -> None:
     again = write_report(records, tmp_path)
     assert again.read_bytes() == report.read_bytes()
     assert (tmp_path / "f1.svg").read_bytes() == (report.parent / "f1.svg").read_bytes()
@@ -49,9 +50,9 @@ def test_the_papers_numbers_stand_beside_ours(report: Path) -> None:
         assert number in page
 
 
-def test_a_second_corpus_has_figures_of_its_own(records: list[Record], tmp_path: Path) -> None:
+def test_a_second_corpus_has_figures_of_its_own(records: list[RunRecord], tmp_path: Path) -> None:
     other = [
-        replace(record, config={**record.config, "corpus": {**record.config["corpus"], "name": "fables"}})
+        replace(record, info=replace(record.info, corpus=replace(record.info.corpus, name="fables")))
         for record in records
         if record.group == "main" and record.seed == 0
     ]
@@ -62,9 +63,9 @@ def test_a_second_corpus_has_figures_of_its_own(records: list[Record], tmp_path:
     assert "stories: selectors and baselines" in page
 
 
-def test_rows_of_different_code_are_said_to_be_mixed(records: list[Record], report: Path, tmp_path: Path) -> None:
+def test_rows_of_different_code_are_said_to_be_mixed(records: list[RunRecord], report: Path, tmp_path: Path) -> None:
     assert "states of the code" not in report.read_text()
-    other = replace(records[0], config={**records[0].config, "code": "other"})
+    other = replace(records[0], info=replace(records[0].info, code="other"))
     page = write_report([*records[1:], other], tmp_path).read_text()
     assert "made by 2 states of the code" in page
 
@@ -79,14 +80,14 @@ def test_letters_are_large_enough() -> None:
     assert min(drawing.SETTINGS[name] for name in ("font.size", "legend.fontsize", "xtick.labelsize")) >= 11
 
 
-def test_means_and_spreads_are_over_seeds(records: list[Record]) -> None:
+def test_means_and_spreads_are_over_seeds(records: list[RunRecord]) -> None:
     table = tables.main_table("stories", records)
     row = next(row for row in table.rows if row[:2] == ("discrete", "90"))
     assert row[2] == "2"
     assert re.fullmatch(r"\d+\.\d ± \d+\.\d", row[-2])
 
 
-def test_the_model_before_any_question_stands_beside_the_others(records: list[Record]) -> None:
+def test_the_model_before_any_question_stands_beside_the_others(records: list[RunRecord]) -> None:
     found = first_models(records)
     assert sorted(record.seed for record in found) == [0, 1]
     assert {record.hours for record in found} == {0.0}
@@ -99,14 +100,14 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Re
     assert curve["discrete"][0].kind == "none"
 
 
-def test_runs_of_committees_alone_can_be_drawn(records: list[Record], tmp_path: Path) -> None:
+def test_runs_of_committees_alone_can_be_drawn(records: list[RunRecord], tmp_path: Path) -> None:
     one = next(record for record in records if record.kind == "discrete" and record.budget == 90)
-    settings = {**one.settings, "learner": "model", "selector": "committee"}
-    alone = replace(one, kind="committee", config={**one.config, "simulation": settings})
+    settings = one.settings.but(learner="model", selector="committee")
+    alone = replace(one, kind="committee", info=replace(one.info, simulation=settings))
     assert "committee" in write_report([alone], tmp_path).read_text()
 
 
-def test_claims_are_judged_by_the_rows(records: list[Record]) -> None:
+def test_claims_are_judged_by_the_rows(records: list[RunRecord]) -> None:
     judged = {row[0]: row[1:] for row in claims("stories", records).rows}
     assert judged["delta F1 on annotated documents more than twice that of pairwise"][0] == "holds"
     # the rules never learn, so no selector can beat pairwise
@@ -114,14 +115,14 @@ def test_claims_are_judged_by_the_rows(records: list[Record]) -> None:
     assert "+0.00" in judged["every discrete selector but random beats pairwise"][1]
 
 
-def scored(record: Record, seed: int, test: float, dev: float) -> Record:
+def scored(record: RunRecord, seed: int, test: float, dev: float) -> RunRecord:
     """The same run with another seed and other scores."""
-    last = {**record.last, "scores": {"test": {"conll_f1": test}, "dev": {"conll_f1": dev}}}
-    config = {**record.config, "simulation": {**record.settings, "seed": seed}}
-    return replace(record, config=config, rounds=[*record.rounds[:-1], last])
+    scores = {split: ModelScores(f1, 0, 0, 0, 0, 0) for split, f1 in (("dev", dev), ("test", test))}
+    info = replace(record.info, simulation=record.settings.but(seed=seed))
+    return replace(record, info=info, rounds=(*record.rounds[:-1], replace(record.rounds[-1], scores=scores)))
 
 
-def test_seeds_that_disagree_decide_nothing(records: list[Record]) -> None:
+def test_seeds_that_disagree_decide_nothing(records: list[RunRecord]) -> None:
     of = {record.kind: record for record in records if record.budget == 90 and record.seed == 0}
     runs = [
         *(scored(of["discrete"], seed, 50, 52) for seed in (0, 1, 2)),
@@ -133,7 +134,7 @@ def test_seeds_that_disagree_decide_nothing(records: list[Record]) -> None:
     assert judged["incremental closure helps"] == ("undecided", "+0.00 (-0.50 to +0.50, 2 seeds) at 90")
 
 
-def test_one_seed_decides_only_what_is_large(records: list[Record]) -> None:
+def test_one_seed_decides_only_what_is_large(records: list[RunRecord]) -> None:
     of = {record.kind: record for record in records if record.budget == 90 and record.seed == 0}
     runs = [
         scored(of["discrete"], 0, 50, 50),
@@ -144,17 +145,13 @@ def test_one_seed_decides_only_what_is_large(records: list[Record]) -> None:
     assert judged == {"clustered probabilities help": "holds", "incremental closure helps": "undecided"}
 
 
-def test_what_is_compared_is_compared_seed_by_seed(records: list[Record]) -> None:
+def test_what_is_compared_is_compared_seed_by_seed(records: list[RunRecord]) -> None:
     def row(table: Table, kind: str) -> dict[str, str]:
         return dict(zip(table.head, next(row for row in table.rows if row[0] == kind), strict=True))
 
-    def varied(record: Record) -> Record:
-        mentions = {"mention_f1": 0.0, "pronoun_f1": 0.0}
+    def varied(record: RunRecord) -> RunRecord:
         change = {"discrete": 0.0, "answered": 2.0, "unclustered": -1.5}[record.kind]
-        shown = scored(record, record.seed, 50 + 10 * record.seed + change, 40 + change)
-        for scores in shown.last["scores"].values():
-            scores.update(mentions)
-        return shown
+        return scored(record, record.seed, 50 + 10 * record.seed + change, 40 + change)
 
     chosen = [r for r in records if r.budget == 90 and r.kind in ("discrete", "answered", "unclustered")]
     assert {r.kind: r.seed for r in chosen if r.kind != "discrete"} == {"answered": 0, "unclustered": 0}

@@ -1,79 +1,78 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from corefine.annotation.labels import Labels
 from corefine.annotation.log import Budget
+from corefine.annotation.question import Protocol
 from corefine.document import Document
 from corefine.models import rules as by_rules
-from corefine.simulation.asking import annotate_document, session_of
+from corefine.prediction import Prediction
+from corefine.simulation.asking import annotate_document, budget_of, label_fully, session_of, shares
 from helpers.small import rules, stories
 
-DOCUMENT = stories().train[0]
-PREDICTION = by_rules.predict(DOCUMENT)
+DOCUMENTS = stories().train[:4]
+PREDICTIONS = [by_rules.predict(document) for document in DOCUMENTS]
+DOCUMENT, PREDICTION = DOCUMENTS[0], PREDICTIONS[0]
 NO_LIMIT = Budget()
 
 
 def test_a_row_tells_all_about_a_question() -> None:
-    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=3), time.perf_counter)
+    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=3))
     assert len(annotation.rows) == 3
     for number, row in enumerate(annotation.rows, start=1):
-        assert row["document"] == DOCUMENT.key
-        assert row["number"] == number
-        assert row["score"] >= 0
-        assert row["seconds"] == (15.96 if row["same"] else 15.96 + 15.57)
-        assert row["pairs"] >= 1
-        assert "passed" not in row
-    assert annotation.seconds == pytest.approx(sum(row["seconds"] for row in annotation.rows))
+        assert row.document == DOCUMENT.key
+        assert row.answered.number == number
+        assert row.answered.question.score >= 0
+        assert row.answered.seconds == (15.96 if row.answered.answer.same else 15.96 + 15.57)
+        assert row.pairs >= 1
+        assert not row.passed
+    assert annotation.seconds == pytest.approx(sum(row.answered.seconds for row in annotation.rows))
 
 
 def test_with_all_questions_answered_the_labels_are_gold_for_what_the_model_can_see() -> None:
-    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), NO_LIMIT, time.perf_counter)
+    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), NO_LIMIT)
     gold = {span: cluster for cluster in DOCUMENT.clusters for span in cluster}
-    asked = {tuple(row["mention"]) for row in annotation.rows}
+    asked = {row.answered.question.mention for row in annotation.rows}
     for cluster in annotation.lesson.document.clusters:
-        entities = {gold.get(span) for span in cluster if tuple(span) in asked}
+        entities = {gold.get(span) for span in cluster if span in asked}
         assert len(entities) == 1
     assert annotation.after.scores.conll_f1 > annotation.before.scores.conll_f1 + 20
 
 
 def test_more_questions_than_mentions_ends_when_all_is_asked() -> None:
-    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=10_000), time.perf_counter)
+    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=10_000))
     assert len(annotation.rows) < len(PREDICTION)
 
 
 def test_a_document_with_one_mention_or_none_has_no_questions() -> None:
     for words in (["Anna", "slept", "."], ["."]):
         document = Document.from_sentences("one", [words], [[(0, 0)]])
-        annotation = annotate_document(document, by_rules.predict(document), rules(), NO_LIMIT, time.perf_counter)
-        assert annotation.rows == []
+        annotation = annotate_document(document, by_rules.predict(document), rules(), NO_LIMIT)
+        assert annotation.rows == ()
         assert annotation.lesson.document.clusters == ()
 
 
 def test_who_contradicts_himself_passes_and_his_time_counts() -> None:
     config = rules(error_rate=0.4)
-    annotation = annotate_document(DOCUMENT, PREDICTION, config, NO_LIMIT, time.perf_counter)
-    passed = [row for row in annotation.rows if row.get("passed")]
+    annotation = annotate_document(DOCUMENT, PREDICTION, config, NO_LIMIT)
+    passed = [row for row in annotation.rows if row.passed]
     assert passed  # with so many errors some answers contradict
     for row in passed:
-        assert row["pairs"] == row["settled"] == 0
-        assert row["seconds"] >= 15.96
-    assert annotation.seconds == pytest.approx(sum(row["seconds"] for row in annotation.rows))
+        assert row.pairs == len(row.settled) == 0
+        assert row.answered.seconds >= 15.96
+    assert annotation.seconds == pytest.approx(sum(row.answered.seconds for row in annotation.rows))
 
 
 def test_a_lesson_survives_json() -> None:
     for protocol in ("discrete", "pairwise", "follow-up"):
-        annotation = annotate_document(
-            DOCUMENT, PREDICTION, rules(protocol=protocol), Budget(questions=20), time.perf_counter
-        )
+        annotation = annotate_document(DOCUMENT, PREDICTION, rules(protocol=protocol), Budget(questions=20))
         assert Labels.from_json(annotation.lesson.to_json(), DOCUMENT) == annotation.lesson
 
 
 def test_a_lesson_says_what_people_said_and_how_sure_the_rest_is() -> None:
     session = session_of(DOCUMENT, PREDICTION, rules(), Budget(questions=25))
-    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=25), time.perf_counter)
+    annotation = annotate_document(DOCUMENT, PREDICTION, rules(), Budget(questions=25))
     lesson = annotation.lesson
     assert lesson.together
     assert lesson.first
@@ -83,3 +82,52 @@ def test_a_lesson_says_what_people_said_and_how_sure_the_rest_is() -> None:
     said = {span for group in lesson.together for span in group[1:]} | set(lesson.first)
     assert not listed & said
     assert len(listed) < len(session.revision.prediction)
+
+
+def test_a_budget_is_for_each_document_or_each_thousand_tokens() -> None:
+    thousands = len(DOCUMENT) / 1000
+    for settings, expected in (
+        ({"questions": 7, "per": "document"}, Budget(questions=7)),
+        ({"questions": 50}, Budget(questions=round(50 * thousands))),
+        ({"questions": None, "seconds": 600}, Budget(seconds=600 * thousands)),
+    ):
+        assert budget_of(DOCUMENT, PREDICTION, rules(**settings)) == expected
+
+
+@pytest.mark.parametrize(("document", "prediction"), list(zip(DOCUMENTS, PREDICTIONS, strict=True)))
+def test_pairwise_has_the_time_that_discrete_takes(document: Document, prediction: Prediction) -> None:
+    discrete, pairwise = rules(), rules(protocol="pairwise")
+    spent = annotate_document(document, prediction, discrete, budget_of(document, prediction, discrete)).seconds
+    budget = budget_of(document, prediction, pairwise)
+    assert budget == Budget(seconds=spent)
+    annotation = annotate_document(document, prediction, pairwise, budget)
+    assert spent <= annotation.seconds < spent + pairwise.cost.initial  # it ends with the question that uses it up
+    assert {row.answered.question.protocol for row in annotation.rows} == {Protocol.PAIRWISE}
+
+
+def test_pairwise_may_have_its_own_budget() -> None:
+    config = rules(protocol="pairwise", equal_time=False, questions=5, per="document")
+    assert budget_of(DOCUMENT, PREDICTION, config) == Budget(questions=5)
+
+
+def test_documents_that_are_not_read_leave_their_budget_to_those_that_are() -> None:
+    config = rules(read_at_most=2)
+    found = shares(DOCUMENTS, PREDICTIONS, config)
+    assert sum(share > 0 for share in found) == 2
+    spread = sum(share * len(document) for share, document in zip(found, DOCUMENTS, strict=True))
+    assert spread == pytest.approx(sum(map(len, DOCUMENTS)))
+    assert shares(DOCUMENTS, PREDICTIONS, rules(read_at_most=9)) == (1.0,) * 4
+
+
+def test_whole_documents_are_bought_with_what_questions_would_have_cost() -> None:
+    config = rules(protocol="full", questions=100)
+    seconds = sum(budget_of(*pair, config).seconds or 0.0 for pair in zip(DOCUMENTS, PREDICTIONS, strict=True))
+    labelled, left = label_fully(DOCUMENTS, PREDICTIONS, config, left=0.0)
+    spent = sum(annotation.seconds for annotation in labelled)
+    assert spent + left == pytest.approx(seconds)
+    assert left < 28.01 * len(PREDICTIONS[len(labelled)])
+    assert spent == pytest.approx(28.01 * sum(map(len, PREDICTIONS[: len(labelled)])))
+    labelled, _ = label_fully(DOCUMENTS, PREDICTIONS, config, left=1e6)
+    for annotation, document in zip(labelled, DOCUMENTS, strict=True):
+        assert annotation.lesson.full
+        assert annotation.lesson.document.clusters == document.without_singletons().clusters

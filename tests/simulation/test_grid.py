@@ -16,7 +16,7 @@ from corefine.reproduction.cells import BUDGETS, grid
 from corefine.simulation import grid as module
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.grid import Cell, CellDone, CellFailed, load_for, run_grid
-from corefine.simulation.summary import Record, load_records, points, record_of
+from corefine.simulation.summary import RunRecord, load_records, points, record_of
 from helpers.small import contents, finish, rules, short_stories, stories, tiny
 
 
@@ -65,39 +65,39 @@ def test_grids_that_cannot_be(options: dict[str, Any]) -> None:
         grid(SimulationConfig(), **options)
 
 
-def mean(records: list[Record], kind: str, measure: str, budget: float = 90) -> float:
+def mean(records: list[RunRecord], kind: str, measure: str, budget: float = 90) -> float:
     found = [point for point in points(records) if (point.kind, point.budget) == (kind, budget)]
     return found[0].mean(measure)
 
 
-def test_discrete_labels_beat_pairwise_ones_in_the_same_time(records: list[Record]) -> None:
+def test_discrete_labels_beat_pairwise_ones_in_the_same_time(records: list[RunRecord]) -> None:
     for budget in (30, 90):
         hours = [mean(records, kind, "hours", budget) for kind in ("discrete", "pairwise")]
         assert hours[0] == pytest.approx(hours[1], rel=0.1)
         assert mean(records, "discrete", "delta_f1", budget) > 2 * mean(records, "pairwise", "delta_f1", budget)
 
 
-def test_more_questions_make_better_labels(records: list[Record]) -> None:
+def test_more_questions_make_better_labels(records: list[RunRecord]) -> None:
     for kind in ("discrete", "random"):
         assert mean(records, kind, "delta_f1", 90) > mean(records, kind, "delta_f1", 30) > 0
     assert mean(records, "none", "delta_f1", 0) == 0
     assert mean(records, "none", "hours", 0) == 0
 
 
-def test_what_is_doubtful_is_worth_more_than_what_is_not(records: list[Record]) -> None:
+def test_what_is_doubtful_is_worth_more_than_what_is_not(records: list[RunRecord]) -> None:
     assert mean(records, "discrete", "delta_f1", 30) > mean(records, "random", "delta_f1", 30)
 
 
-def test_errors_cost_and_more_of_them_cost_more(records: list[Record]) -> None:
+def test_errors_cost_and_more_of_them_cost_more(records: list[RunRecord]) -> None:
     after = {
-        record.kind: [row["asked"]["after_f1"] for row in record.rounds if row["asked"]]
+        record.kind: [asked.after_f1 for asked in record.asked]
         for record in records
         if record.seed == 0 and record.budget == 30
     }
     assert sum(after["error-20"]) < sum(after["error-5"]) <= sum(after["discrete"])
 
 
-def test_the_rules_do_not_learn_so_every_model_scores_the_same(records: list[Record]) -> None:
+def test_the_rules_do_not_learn_so_every_model_scores_the_same(records: list[RunRecord]) -> None:
     for seed in (0, 1):
         assert len({record.score() for record in records if record.seed == seed}) == 1
 
@@ -127,10 +127,10 @@ def test_errors_that_are_not_ours_leave_the_others_alone_too(tmp_path: Path, mon
     cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
     run_cell = module.run_cell
 
-    def fail(cell: Cell, out: Path, corpus: Corpus) -> Record:
+    def fail(cell: Cell, out: Path, corpus: Corpus) -> None:
         if cell.kind == "discrete":
             raise OSError(errno.ENOSPC, "No space left on device")
-        return run_cell(cell, out, corpus)
+        run_cell(cell, out, corpus)
 
     monkeypatch.setattr(module, "run_cell", fail)
     results = list(run_grid(cells, tmp_path, stories()))
@@ -178,10 +178,10 @@ def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pyt
     cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
     write = module.write_record
 
-    def full(out: Path, record: Record) -> None:
+    def full(path: Path, record: RunRecord) -> None:
         if record.kind == "pairwise":
             raise InputError("the disk is full")
-        write(out, record)
+        write(path, record)
 
     monkeypatch.setattr(module, "write_record", full)
     results = {result.cell.kind: result for result in run_grid(cells, tmp_path, stories())}
@@ -208,8 +208,8 @@ def test_one_worker_or_two_give_the_same_bytes_with_a_model_that_learns(tmp_path
         one, two = (tmp_path / str(workers) / "cells" / cell.name for workers in (1, 2))
         assert contents(one) == contents(two)
         record = load_records([tmp_path / "1" / "rows" / f"{cell.name}.json"])[0]
-        assert sum(record.questions["asked"]) > 0
-        assert record.timing["training"] > 0
+        assert sum(record.questions.asked) > 0
+        assert record.timing.parts["training"] > 0
 
 
 def test_a_corpus_is_checked_before_hours_are_spent(tmp_path: Path) -> None:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from corefine.simulation.learners import RulesLearner
-from corefine.simulation.loop import Annotated, Learned, Restored, RoundDone, RoundStart, simulate
+from corefine.simulation.loop import Annotated, FinishedRounds, Learned, RoundDone, RoundStart, simulate
+from corefine.simulation.rows import RoundRow
 from helpers.small import rules, stories
 
 
-def rows_of(**settings: Any) -> list[dict[str, Any]]:
+def rows_of(**settings: Any) -> list[RoundRow]:
     events = simulate(rules(**settings), stories(), RulesLearner())
     return [event.row for event in events if isinstance(event, RoundDone)]
 
 
 def asked_of(**settings: Any) -> dict[str, float]:
     """Sums over the rounds of a run."""
-    rows = [row["asked"] for row in rows_of(**settings) if row["asked"]]
+    rows = [asdict(row.asked) for row in rows_of(**settings) if row.asked]
     return {name: sum(row[name] for row in rows) for name in rows[0]}
 
 
@@ -32,26 +34,24 @@ def test_the_events_of_a_run_come_in_order() -> None:
 
 def test_rows_count_documents_hours_and_questions() -> None:
     rows = rows_of()
-    assert [row["documents"] for row in rows] == [2, 5, 8]
-    assert [row["final"] for row in rows] == [False, False, True]
-    assert rows[0]["hours"] == 0.0
+    assert [row.documents for row in rows] == [2, 5, 8]
+    assert [row.final for row in rows] == [False, False, True]
+    assert rows[0].hours == 0.0
     for before, after in itertools.pairwise(rows):
-        assert after["hours"] == pytest.approx(before["hours"] + before["asked"]["seconds"] / 3600)
-        assert after["seconds"] >= before["seconds"]
-    assert rows[-1]["asked"] is None
-    assert rows[0]["scores"]["dev"].keys() == {
-        "conll_f1", "muc_f1", "b3_f1", "ceafe_f1", "mention_f1", "pronoun_f1"
-    }  # fmt: skip
+        assert before.asked
+        assert after.hours == pytest.approx(before.hours + before.asked.seconds / 3600)
+        assert after.seconds >= before.seconds
+    assert rows[-1].asked is None
 
 
 def test_going_on_after_any_round_ends_the_same() -> None:
     done = [event for event in simulate(rules(), stories(), RulesLearner()) if isinstance(event, RoundDone)]
     for size in range(len(done)):
-        restored = Restored(
+        finished = FinishedRounds(
             tuple(event.row for event in done[:size]),
             tuple(lesson for event in done[:size] for lesson in event.lessons),
         )
-        rest = simulate(rules(), stories(), RulesLearner(), restored=restored)
+        rest = simulate(rules(), stories(), RulesLearner(), finished=finished)
         again = [event for event in rest if isinstance(event, RoundDone)]
         assert [(event.row, event.questions, event.lessons) for event in again] == [
             (event.row, event.questions, event.lessons) for event in done[size:]
@@ -96,10 +96,10 @@ def test_the_follow_up_alone_costs_more_for_a_question() -> None:
 
 def test_fully_labelled_documents_are_fewer_and_perfect() -> None:
     rows = rows_of(protocol="full", questions=200)
-    bought = [row["asked"] for row in rows if row["asked"]]
-    assert 0 < sum(each["documents"] for each in bought) < 6
-    assert all(each["after_f1"] == 100.0 for each in bought if each["documents"])
-    assert rows[-1]["documents"] == 2 + sum(each["documents"] for each in bought)
+    bought = [row.asked for row in rows if row.asked]
+    assert 0 < sum(each.documents for each in bought) < 6
+    assert all(each.after_f1 == 100.0 for each in bought if each.documents)
+    assert rows[-1].documents == 2 + sum(each.documents for each in bought)
 
 
 def test_only_some_documents_are_read() -> None:
@@ -113,7 +113,7 @@ def test_only_some_documents_are_read() -> None:
 def test_the_time_of_a_round_adds_up() -> None:
     for event in simulate(rules(), stories(), RulesLearner()):
         if isinstance(event, RoundDone):
-            timing = event.timing
-            laps = sum(timing.get(name, 0.0) for name in ("training", "scoring", "prediction", "annotation"))
-            assert laps <= timing["total"]
-            assert timing["selection"] + timing["closure"] <= timing.get("annotation", 0.0) + 1e-9
+            parts = event.timing.parts
+            laps = sum(parts.get(name, 0.0) for name in ("training", "scoring", "prediction", "annotation"))
+            assert laps <= event.timing.total
+            assert parts["selection"] + parts["closure"] <= parts.get("annotation", 0.0) + 1e-9

@@ -15,10 +15,9 @@ from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.training.pieces import pieces
-from corefine.simulation.loop import RoundDone
+from corefine.simulation.loop import RoundDone, score_model
 from corefine.simulation.neural import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.runs import run
-from corefine.simulation.scoring import scores_of
 from corefine.simulation.summary import record_of
 from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
 
@@ -91,15 +90,16 @@ def test_a_warm_round_sees_the_newest_lessons_and_some_of_the_others(count: int,
 def test_a_committee_votes(tmp_path: Path) -> None:
     config = tiny(documents=3, selector="committee", committee=2)
     rows = finish(config, tmp_path / "run", short_stories())
-    assert rows[-1]["final"]
-    assert rows[0]["asked"]["questions"] > 0
+    assert rows[-1].final
+    assert rows[0].asked
+    assert rows[0].asked.questions > 0
     members = {path.name for path in (tmp_path / "run" / "checkpoints" / "round-01").iterdir()}
     assert members == {"member-0", "member-1"}
 
 
 @pytest.mark.parametrize("labels", ["answered", "mix", "certain"])
 def test_every_label_policy_runs(tmp_path: Path, labels: str) -> None:
-    assert finish(tiny(documents=3, labels=labels), tmp_path / "run", short_stories())[-1]["final"]
+    assert finish(tiny(documents=3, labels=labels), tmp_path / "run", short_stories())[-1].final
 
 
 def test_the_shipped_recipe_is_the_default_encoder_frozen() -> None:
@@ -114,11 +114,12 @@ def test_a_starter_needs_no_labelled_documents(tmp_path: Path) -> None:
     save_model(starter, Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=7))
     config = tiny(documents=4, initial=0, starter=str(starter), labels="answered")
     rounds = finish(config, tmp_path / "run", corpus)
-    assert [row["documents"] for row in rounds] == [0, 2, 4]
+    assert [row.documents for row in rounds] == [0, 2, 4]
     as_it_is = load_model(starter)
     predictions = [as_it_is.predict(document) for document in corpus.dev]
-    assert rounds[0]["scores"]["dev"] == scores_of(corpus.dev, predictions)
-    assert rounds[0]["asked"]["questions"] > 0
+    assert rounds[0].scores["dev"] == score_model(corpus.dev, predictions)
+    assert rounds[0].asked
+    assert rounds[0].asked.questions > 0
     record = record_of(tmp_path / "run")
     assert record.corpus == "stories from starter"
     # stopped after any round, it ends the same

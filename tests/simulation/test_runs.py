@@ -17,7 +17,8 @@ from corefine.models.storage.checkpoint import save_model
 from corefine.simulation import runs
 from corefine.simulation.loop import Annotated, Learned, RoundDone, RoundStart
 from corefine.simulation.neural import resolve_recipe
-from corefine.simulation.runs import is_finished, load_config, read_rows, run, time_shares
+from corefine.simulation.rows import RoundRow
+from corefine.simulation.runs import is_finished, read_info, read_rows, read_timing, run
 from helpers.small import TINY_RECIPE, contents, finish, rules, short_stories, stories, tiny
 
 
@@ -26,20 +27,19 @@ def test_a_run_is_a_folder(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["simulation"]["questions"] == 60
     assert config["corpus"]["name"] == "stories"
-    assert load_config(tmp_path / "run") == rules()
-    assert read_rows(tmp_path / "run" / "rounds.jsonl") == rows
-    questions = read_rows(tmp_path / "run" / "questions.jsonl")
-    assert len(questions) == sum(row["asked"]["questions"] for row in rows if row["asked"])
+    assert read_info(tmp_path / "run").simulation == rules()
+    assert read_rows(tmp_path / "run" / "rounds.jsonl", RoundRow.from_json) == rows
+    questions = read_rows(tmp_path / "run" / "questions.jsonl", dict)
+    assert len(questions) == sum(row.asked.questions for row in rows if row.asked)
     assert questions[0].keys() >= {"round", "document", "mention", "antecedent", "same", "seconds", "score", "settled"}
     assert all(len(row["inferred"]) == row["settled"] for row in questions)
     assert is_finished(tmp_path / "run")
-    shares = time_shares(tmp_path / "run")
-    assert 0 < shares.choosing < 1
+    assert 0 < read_timing(tmp_path / "run").choosing < 1
 
 
 def test_what_the_closure_inferred_stands_with_the_question(tmp_path: Path) -> None:
     finish(rules(questions=400, documents=3, infer_first=True), tmp_path, stories())
-    questions = read_rows(tmp_path / "questions.jsonl")
+    questions = read_rows(tmp_path / "questions.jsonl", dict)
     assert any(row["inferred"] for row in questions)
     asked: set[tuple[str, tuple[int, ...]]] = set()
     for row in reversed(questions):  # what was settled is not asked about afterwards
@@ -88,7 +88,7 @@ def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
     finish(rules(), tmp_path / "run", stories())
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already holds a run"):
         finish(rules(), tmp_path / "run", stories())
 
 
@@ -119,8 +119,8 @@ def test_an_unfinished_run_of_other_source_is_not_resumed(tmp_path: Path) -> Non
     next(event for event in events if isinstance(event, RoundDone))
     events.close()
     config = json.loads((tmp_path / "config.json").read_bytes())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"code": "other"}))
-    with pytest.raises(InputError, match="another state of corefine's source"):
+    (tmp_path / "config.json").write_text(json.dumps(config | {"code": "ast-other"}))
+    with pytest.raises(InputError, match="another version of corefine's source"):
         finish(rules(), tmp_path, stories(), resume=True)
 
 
@@ -169,25 +169,31 @@ def test_a_full_disk_is_said_and_loses_no_finished_round(tmp_path: Path, monkeyp
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(runs, "_append", full)
-    with pytest.raises(InputError, match=r"No space left on device.*finished rounds are kept.*--resume"):
+    with pytest.raises(InputError, match=r"No space left on device.*what is finished is kept.*--resume"):
         finish(rules(), folder, stories())
     monkeypatch.undo()
-    assert len(read_rows(folder / "rounds.jsonl")) == 1
+    assert len(read_rows(folder / "rounds.jsonl", dict)) == 1
     finish(rules(), folder, stories(), resume=True)
     assert contents(folder) == contents(tmp_path / "whole")
 
 
 def is_written(folder: Path) -> bool:
-    return bool(read_rows(folder / "rounds.jsonl"))
+    return bool(read_rows(folder / "rounds.jsonl", dict))
 
 
 def test_a_damaged_run_is_said_by_name(tmp_path: Path) -> None:
     finish(rules(), tmp_path / "run", stories())
     (tmp_path / "run" / "rounds.jsonl").write_text("{broken}\n")
     with pytest.raises(InputError, match=r"rounds.jsonl is damaged"):
-        read_rows(tmp_path / "run" / "rounds.jsonl")
+        is_finished(tmp_path / "run")
+    (tmp_path / "run" / "rounds.jsonl").write_text('{"round":0}\n')
+    with pytest.raises(InputError, match=r"rounds.jsonl is damaged"):
+        is_finished(tmp_path / "run")
     with pytest.raises(InputError, match="holds no run"):
-        load_config(tmp_path)
+        read_info(tmp_path)
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(InputError, match="does not describe a run"):
+        read_info(tmp_path)
 
 
 def test_a_starter_that_is_not_there_is_an_error_before_anything_runs(tmp_path: Path) -> None:

@@ -112,5 +112,5 @@ def _line(result: CellResult) -> str:
     record = load_records([result.record])[0]
     before = "" if result.ran else " (done before)"
     dev, test = record.score(split="dev"), record.score(split="test")
-    seconds = f"{record.timing['total']:.0f} s"
+    seconds = f"{record.timing.total:.0f} s"
     return f"{record.name}: F1 dev {dev:.2f} test {test:.2f}, {record.hours:.1f} h, {seconds}{before}"

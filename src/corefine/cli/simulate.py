@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from corefine.simulation.config import SimulationConfig
-    from corefine.simulation.loop import Event
+    from corefine.simulation.loop import RunEvent
+    from corefine.simulation.rows import RoundRow
     from corefine.simulation.workers import Workers
 
 corpus_, questions_, budget_, learning_, running_ = (
@@ -93,11 +94,11 @@ def simulate(
 def _settings(given: dict[str, Any], config: Path | None, resumed: Path | None) -> SimulationConfig:
     """Flags over the TOML file over the defaults; for a run that is resumed, what it was started with."""
     from corefine.simulation.config import SimulationConfig, load_settings
-    from corefine.simulation.runs import load_config
+    from corefine.simulation.runs import read_info
 
     values = load_settings(config) if config is not None else {}
     if resumed is not None:
-        values = load_config(resumed).to_dict() | values
+        values = read_info(resumed).simulation.to_dict() | values
     for one, other in (("questions", "seconds"), ("seconds", "questions")):
         if one in given and other not in given:
             values.pop(other, None)
@@ -113,26 +114,25 @@ def _workers(ray: str | None) -> Workers | None:
     return RayWorkers()
 
 
-def _show(events: Iterable[Event], out: Path) -> None:
+def _show(events: Iterable[RunEvent], out: Path) -> None:
     """A line a round on stdout, and at the end where the time went."""
     from corefine.simulation.loop import RoundDone
-    from corefine.simulation.runs import time_shares
+    from corefine.simulation.runs import read_timing
 
     for event in events:
         if isinstance(event, RoundDone):
             typer.echo(_line(event.row))
-    shares = time_shares(out)
-    parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in sorted(shares.parts.items()))
-    typer.echo(f"{shares.total:.0f} s in all ({parts})")
-    typer.echo(f"selection and closure: {100 * shares.choosing:.1f} % of the time")
+    timing = read_timing(out)
+    parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in sorted(timing.parts.items()))
+    typer.echo(f"{timing.total:.0f} s in all ({parts})")
+    typer.echo(f"selection and closure: {100 * timing.choosing:.1f} % of the time")
 
 
-def _line(row: dict[str, Any]) -> str:
-    scores = "  ".join(f"{split} {found['conll_f1']:5.2f}" for split, found in row["scores"].items() if found)
-    line = f"round {row['round']:2}  {row['documents']:4} documents  {row['hours']:7.2f} h  F1 {scores}"
-    asked = row["asked"]
+def _line(row: RoundRow) -> str:
+    scores = "  ".join(f"{split} {found.conll_f1:5.2f}" for split, found in row.scores.items())
+    line = f"round {row.round:2}  {row.documents:4} documents  {row.hours:7.2f} h  F1 {scores}"
+    asked = row.asked
     if asked is None:
         return line + "  (trained anew on everything)"
-    share = f"{100 * asked['yes'] / asked['initial']:.0f} % yes" if asked["initial"] else "-"
-    labels = f"labels {asked['before_f1']:.1f} -> {asked['after_f1']:.1f}"
-    return f"{line}  {asked['questions']:5} questions, {share}, {labels}"
+    share = f"{100 * asked.yes / asked.initial:.0f} % yes" if asked.initial else "-"
+    return f"{line}  {asked.questions:5} questions, {share}, labels {asked.before_f1:.1f} -> {asked.after_f1:.1f}"

@@ -7,7 +7,7 @@ from math import inf
 from statistics import fmean
 
 from corefine.reproduction.table import Table
-from corefine.simulation.summary import Record, by_seed
+from corefine.simulation.summary import RunRecord, by_seed
 
 CLAIMS = (
     "every discrete selector but random beats pairwise",
@@ -24,7 +24,7 @@ ONE_SEED = 1.0
 """By how much F1 moves from seed to seed: less than that, one seed decides nothing."""
 
 
-def claims(corpus: str, records: Sequence[Record]) -> Table:
+def claims(corpus: str, records: Sequence[RunRecord]) -> Table:
     """The paper's claims, and whether they hold in these runs. Scores are means of test and development F1."""
     budgets = sorted({record.budget for record in records if record.kind == "pairwise"})
     rows = []
@@ -59,17 +59,17 @@ def claims(corpus: str, records: Sequence[Record]) -> Table:
     )
 
 
-def _gains(records: Sequence[Record], kind: str, other: str, budget: float) -> list[float]:
+def _gains(records: Sequence[RunRecord], kind: str, other: str, budget: float) -> list[float]:
     """How much better one is than the other, for each seed that both were run with."""
     one, two = by_seed(records, kind, budget), by_seed(records, other, budget)
     return [_mean_score(one[seed]) - _mean_score(two[seed]) for seed in sorted(one.keys() & two.keys())]
 
 
-def _mean_score(record: Record) -> float:
+def _mean_score(record: RunRecord) -> float:
     return (record.score() + record.score(split="dev")) / 2
 
 
-def labels_gain(records: Sequence[Record], other: str, budget: float) -> float:
+def labels_gain(records: Sequence[RunRecord], other: str, budget: float) -> float:
     """How many times as much discrete questions improve labels, over the seeds both were run with; infinity where the
     other does not improve them at all."""
     one, two = by_seed(records, "discrete", budget), by_seed(records, other, budget)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from corefine.reproduction import paper
 from corefine.reproduction.cells import LABELS
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
-from corefine.simulation.summary import FIRST, TENTHS, Point, Record, by_seed, first_models, points
+from corefine.simulation.summary import FIRST, TENTHS, CurvePoint, RunRecord, by_seed, first_models, points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +28,14 @@ class Drawn:
 
 
 def draw_all(
-    records: Sequence[Record], folder: Path, closure: dict[str, list[tuple[int, float]]] | None
+    records: Sequence[RunRecord], folder: Path, closure: dict[str, list[tuple[int, float]]] | None
 ) -> list[Drawn]:
     """Draw every figure the records have something for, corpus by corpus, in the order of the report."""
     need_plot()
     import matplotlib as mpl
 
     mpl.use("Agg")
-    of_corpus: dict[str, list[Record]] = {}
+    of_corpus: dict[str, list[RunRecord]] = {}
     for record in records:
         of_corpus.setdefault(record.corpus, []).append(record)
     drawn: list[Drawn] = []
@@ -53,7 +53,7 @@ def draw_all(
     return drawn
 
 
-def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure | None]]:
+def _figures(records: Sequence[RunRecord]) -> Iterator[tuple[str, Figure | None]]:
     yield "f1", curves(records, "conll_f1", "CoNLL F1")
     yield "mention_f1", curves(records, "mention_f1", "mention F1")
     yield "pronoun_f1", curves(records, "pronoun_f1", "F1, clusters with a pronoun")
@@ -64,13 +64,13 @@ def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure | None]]:
     yield "paper", beside_paper(records)
 
 
-def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
+def main_points(records: Sequence[RunRecord]) -> dict[str, list[CurvePoint]]:
     """The points of each kind that has a curve, by time; budget 0 begins the curves of all."""
     shown = [record for record in records if record.group in ("main", "selectors")]
     found = points(shown)
     first = points(first_models(records))  # where documents are labelled fully, none has labels of the model's own
     zero = [point for point in found if point.kind == "none"] or first
-    curves: dict[str, list[Point]] = {}
+    curves: dict[str, list[CurvePoint]] = {}
     for point in found:
         if point.kind != "none":
             curves.setdefault(point.kind, []).append(point)
@@ -81,7 +81,7 @@ def main_points(records: Sequence[Record]) -> dict[str, list[Point]]:
     }
 
 
-def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = False) -> Figure | None:
+def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool = False) -> Figure | None:
     """A measure against minutes a document, total hours on the axis above.
 
     Where few documents are labelled fully, their time is that of them all: minutes are hours over all documents.
@@ -112,21 +112,21 @@ def curves(records: Sequence[Record], measure: str, label: str, *, zero: bool = 
     return figure
 
 
-def _first_model(axes: Axes, records: Sequence[Record], measure: str = "conll_f1") -> None:
+def _first_model(axes: Axes, records: Sequence[RunRecord], measure: str = "conll_f1") -> None:
     """A line at what the model scores before any question; none where all runs are of committees."""
     for point in points(first_models(records)):
         dashes, label = (0, (6, 4)), "first model, no annotation"
         axes.axhline(point.mean(measure), color="black", linewidth=0.9, linestyle=dashes, label=label, zorder=1)
 
 
-def label_policies(records: Sequence[Record]) -> Figure | None:
+def label_policies(records: Sequence[RunRecord]) -> Figure | None:
     """F1 against total hours for each way of training on the same kind of answers, over the same seeds."""
     kinds = [kind for kind in ("discrete", *LABELS) if any(record.kind == kind for record in records)]
     seeds: dict[float, set[int]] = {}
     for budget in {record.budget for record in records if record.group == "labels"}:
         of_kinds = [set(by_seed(records, kind, budget)) for kind in kinds]
         seeds[budget] = set.intersection(*(each for each in of_kinds if each))
-    if not seeds or any(record.settings["labels"] != "pseudo" for record in records if record.kind == "discrete"):
+    if not seeds or any(record.settings.labels != "pseudo" for record in records if record.kind == "discrete"):
         return None
     shown = [record for record in records if record.seed in seeds.get(record.budget, ())]
     figure, axes = new_axes()
@@ -146,7 +146,7 @@ def _times(factor: float) -> Callable[[Any], Any]:
     return lambda value: value * factor
 
 
-def over_rounds(records: Sequence[Record]) -> Figure | None:
+def over_rounds(records: Sequence[RunRecord]) -> Figure | None:
     """F1 of the model of each round against the hours spent until then, of the first seed's main runs."""
     shown = [record for record in records if record.group == "main" and record.seed == 0 and record.kind in STYLES]
     if not shown:
@@ -155,25 +155,24 @@ def over_rounds(records: Sequence[Record]) -> Figure | None:
     figure, axes = new_axes(f"round by round, {budget:g} {shown[0].unit}, seed 0")
     for record in shown:
         if record.budget == budget:
-            rows = record.rounds
-            values = [(row["scores"].get("test") or row["scores"]["dev"])["conll_f1"] for row in rows]
-            draw_line(axes, record.kind, [row["hours"] for row in rows], values)
+            values = [row.scores_on("test").conll_f1 for row in record.rounds]
+            draw_line(axes, record.kind, [row.hours for row in record.rounds], values)
     axes.set_xlabel("total hours")
     axes.set_ylabel("CoNLL F1")
     axes.legend(frameon=False)
     return figure
 
 
-def yes_shares(records: Sequence[Record]) -> Figure | None:
+def yes_shares(records: Sequence[RunRecord]) -> Figure | None:
     """The share of initial questions answered yes, over the course of a document's questions."""
-    shown = [record for record in records if record.group in ("main", "selectors") and any(record.questions["initial"])]
+    shown = [record for record in records if record.group in ("main", "selectors") and any(record.questions.initial)]
     if not shown:
         return None
     figure, axes = new_axes()
     for kind in dict.fromkeys(record.kind for record in shown):
         of_kind = [record for record in shown if record.kind == kind]
-        initial = [sum(record.questions["initial"][tenth] for record in of_kind) for tenth in range(TENTHS)]
-        yes = [sum(record.questions["yes"][tenth] for record in of_kind) for tenth in range(TENTHS)]
+        initial = [sum(record.questions.initial[tenth] for record in of_kind) for tenth in range(TENTHS)]
+        yes = [sum(record.questions.yes[tenth] for record in of_kind) for tenth in range(TENTHS)]
         share = [100 * y / n if n else float("nan") for y, n in zip(yes, initial, strict=True)]
         draw_line(axes, kind, [10 * tenth + 5 for tenth in range(TENTHS)], share)
     axes.set_xlabel("percent of a document's questions asked")
@@ -183,7 +182,7 @@ def yes_shares(records: Sequence[Record]) -> Figure | None:
     return figure
 
 
-def beside_paper(records: Sequence[Record]) -> Figure | None:
+def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
     """Gain in F1 against minutes per 1,000 tokens: ours and the paper's, which are of other corpora and models."""
     of_kind = {kind: found for kind, found in main_points(records).items() if kind in ("discrete", "pairwise")}
     if len(of_kind) < 2:
@@ -210,10 +209,9 @@ def beside_paper(records: Sequence[Record]) -> Figure | None:
     return figure
 
 
-def _tokens_per_document(records: Sequence[Record]) -> float:
-    asked = [row["asked"] for record in records for row in record.rounds if row["asked"] and row["asked"]["documents"]]
-    tokens, documents = (sum(int(each[name]) for each in asked) for name in ("tokens", "documents"))
-    return tokens / max(1, documents)
+def _tokens_per_document(records: Sequence[RunRecord]) -> float:
+    asked = [asked for record in records for asked in record.asked]
+    return sum(each.tokens for each in asked) / max(1, sum(each.documents for each in asked))
 
 
 def closure_times(times: dict[str, list[tuple[int, float]]]) -> Figure:

@@ -12,7 +12,7 @@ from corefine.files import write_atomically
 from corefine.reproduction.figures import Drawn, draw_all
 from corefine.reproduction.table import Table
 from corefine.reproduction.tables import Closure, all_tables
-from corefine.simulation.summary import Record
+from corefine.simulation.summary import RunRecord
 
 PAGE = "report.html"
 TABLES = "tables.md"
@@ -43,7 +43,7 @@ th:first-child, td:first-child { text-align: left } thead th { border-bottom: 2p
 
 
 def write_report(
-    records: Sequence[Record], folder: Path, *, closure: Closure | None = None, comment: Sequence[str] = ()
+    records: Sequence[RunRecord], folder: Path, *, closure: Closure | None = None, comment: Sequence[str] = ()
 ) -> Path:
     """Draw figures, make tables, and put both on one page; returns the page.
 
@@ -58,17 +58,17 @@ def write_report(
     return folder / PAGE
 
 
-def _mixed(records: Sequence[Record]) -> str:
+def _mixed(records: Sequence[RunRecord]) -> str:
     """A warning where runs that are compared were made by different states of the code."""
     states: dict[str, set[str]] = {}
     for record in records:
-        states.setdefault(record.corpus, set()).add(str(record.config.get("code")))
+        states.setdefault(record.corpus, set()).add(record.info.code)
     mixed = {corpus: len(found) for corpus, found in states.items() if len(found) > 1}
     return " ".join(f"Beware: the runs on {corpus} were made by {n} states of the code." for corpus, n in mixed.items())
 
 
 def _page(
-    records: Sequence[Record], made: Iterable[Table], images: Iterable[tuple[Drawn, bytes]], comment: Sequence[str]
+    records: Sequence[RunRecord], made: Iterable[Table], images: Iterable[tuple[Drawn, bytes]], comment: Sequence[str]
 ) -> str:
     corpora = ", ".join(sorted({record.corpus for record in records}))
     parts = [

@@ -11,13 +11,13 @@ from corefine.reproduction import paper
 from corefine.reproduction.cells import ABLATION, EXTENSIONS, LABELS
 from corefine.reproduction.claims import claims, labels_gain
 from corefine.reproduction.table import Table
-from corefine.simulation.summary import FIRST, Point, Record, by_seed, first_models, points
+from corefine.simulation.summary import FIRST, CurvePoint, RunRecord, by_seed, first_models, points
 
 Closure = dict[str, list[tuple[int, float]]]
 """Milliseconds to take one more link, by how many there are; of each way to keep the closure."""
 
 
-def all_tables(records: Sequence[Record], closure: Closure | None) -> list[Table]:
+def all_tables(records: Sequence[RunRecord], closure: Closure | None) -> list[Table]:
     """Every table the records have something for."""
     made = []
     for corpus in sorted({record.corpus for record in records}):
@@ -30,7 +30,7 @@ def all_tables(records: Sequence[Record], closure: Closure | None) -> list[Table
     return made
 
 
-def _of_corpus(corpus: str, records: Sequence[Record]) -> Iterator[Table]:
+def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
     yield claims(corpus, records)
     yield main_table(corpus, records)
     yield gaps(corpus, records)
@@ -39,12 +39,12 @@ def _of_corpus(corpus: str, records: Sequence[Record]) -> Iterator[Table]:
         yield against_discrete(corpus, records, group, title)
 
 
-def _with_spread(point: Point, measure: str, digits: int = 2) -> str:
+def _with_spread(point: CurvePoint, measure: str, digits: int = 2) -> str:
     mean = f"{point.mean(measure):.{digits}f}"
     return f"{mean} ± {point.spread(measure):.{digits}f}" if point.seeds > 1 else mean
 
 
-def main_table(corpus: str, records: Sequence[Record]) -> Table:
+def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
     shown = [record for record in records if record.group in ("main", "selectors")]
     return Table(
         f"{corpus}: selectors and baselines",
@@ -81,7 +81,7 @@ def main_table(corpus: str, records: Sequence[Record]) -> Table:
     )
 
 
-def gaps(corpus: str, records: Sequence[Record]) -> Table:
+def gaps(corpus: str, records: Sequence[RunRecord]) -> Table:
     """Discrete against each baseline at the same budget, seed by seed."""
     found = {(record.kind, record.budget, record.seed): record for record in records}
     rows = []
@@ -116,7 +116,7 @@ def gaps(corpus: str, records: Sequence[Record]) -> Table:
     )
 
 
-def ablation(corpus: str, records: Sequence[Record]) -> Table:
+def ablation(corpus: str, records: Sequence[RunRecord]) -> Table:
     chosen = [record for record in records if record.group == "ablation"]
     if not chosen:
         return Table(f"{corpus}: ablation", "", ("",), ())
@@ -147,7 +147,7 @@ def ablation(corpus: str, records: Sequence[Record]) -> Table:
 AGAINST = "“Against discrete”: the discrete run of the same budget and seed; test, then dev."
 
 
-def against_discrete(corpus: str, records: Sequence[Record], group: str, title: str) -> Table:
+def against_discrete(corpus: str, records: Sequence[RunRecord], group: str, title: str) -> Table:
     """Cells of a group beside the discrete runs of the same budget and seeds: per hour, what do they bring?"""
     rows = []
     for budget in sorted({record.budget for record in records if record.group == group}):
@@ -180,7 +180,7 @@ def against_discrete(corpus: str, records: Sequence[Record], group: str, title: 
     )
 
 
-def _against(runs: dict[int, Record], others: dict[int, Record]) -> str:
+def _against(runs: dict[int, RunRecord], others: dict[int, RunRecord]) -> str:
     """Mean differences in test and development F1 over the seeds that both were run with."""
     both = sorted(runs.keys() & others.keys())
     if not both:

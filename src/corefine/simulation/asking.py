@@ -1,43 +1,51 @@
-"""The questions of one document, from prediction to lesson."""
+"""The annotation of one round's documents: what each may cost, the questions about it, and what they teach.
+
+A budget is in questions or in seconds, for each document or for each 1,000 tokens. Pairwise questions and fully
+labelled documents are compared with discrete questions at *equal time*: they may spend the seconds that discrete
+questions of the same budget would take. These seconds are found by asking those questions about the same prediction and
+throwing the answers away, so that no run depends on another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from corefine.annotation.annotators import GoldAnnotator
 from corefine.annotation.labels import Labels
 from corefine.annotation.log import AnswerEntry, Budget
-from corefine.annotation.question import Protocol, span_to_json
+from corefine.annotation.question import Protocol
 from corefine.annotation.revision import decode
-from corefine.annotation.selectors import Selector, make_selector
+from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
 from corefine.scores import Counts
 from corefine.simulation.ablation import CLOSURES
-from corefine.simulation.config import SimulationConfig
+from corefine.simulation.config import FULL, SimulationConfig
+from corefine.simulation.rows import QuestionRow
 
 Clock = Callable[[], float]
 
 
-@dataclass(slots=True)
-class Annotation:
-    """What came of asking about one document.
+@dataclass(frozen=True, slots=True)
+class AnnotatedDocument:
+    """A document after its annotation.
 
-    rows         one for each question, as it stands in questions.jsonl
-    lesson       what is left for training
+    lesson       what training learns from it
     before       how the model's own clusters score against gold, singletons dropped
-    after        how the relabelled document does
+    after        how the new labels score
     seconds      of annotation
-    selection    seconds this machine took to choose questions
-    closure      seconds it took to take answers: links, their closure, rows and clusters
+    selection    seconds that this machine took to choose the questions
+    closure      seconds that it took to apply the answers
     """
 
     document: Document
-    rows: list[dict[str, Any]]
+    rows: tuple[QuestionRow, ...]
     lesson: Labels
     before: Counts
     after: Counts
@@ -45,35 +53,20 @@ class Annotation:
     selection: float = 0.0
     closure: float = 0.0
 
-    @property
-    def initial(self) -> int:
-        """Questions that asked "same entity?"."""
-        return sum(row["same"] is not None for row in self.rows)
-
-    @property
-    def yes(self) -> int:
-        """Those of them that were answered yes."""
-        return sum(row["same"] is True for row in self.rows)
-
 
 def annotator_of(document: Document, config: SimulationConfig) -> GoldAnnotator:
-    """Who answers: the gold clusters, with the habits that the settings give them."""
+    """The simulated annotator that the settings describe."""
     return GoldAnnotator(document, nearest=config.nearest, error_rate=config.error_rate, seed=config.seed)
 
 
-def selector_of(config: SimulationConfig) -> Selector:
-    """The selector of the settings, with their seed where it draws lots."""
-    seeded = {"seed": config.seed} if config.selector == "random" else {}
-    return make_selector(config.selector, clustered=config.clustered, **seeded)
-
-
 def session_of(document: Document, prediction: Prediction, config: SimulationConfig, budget: Budget) -> Session:
-    """The session the settings describe."""
+    """The session that the settings describe."""
+    seeded = {"seed": config.seed} if config.selector == "random" else {}
     return Session(
         document,
         prediction,
         protocol=Protocol(config.protocol),
-        selector=selector_of(config),
+        selector=make_selector(config.selector, clustered=config.clustered, **seeded),
         budget=budget,
         infer_first=config.infer_first,
         cost=config.cost,
@@ -82,44 +75,114 @@ def session_of(document: Document, prediction: Prediction, config: SimulationCon
 
 
 def annotate_document(
-    document: Document, prediction: Prediction, config: SimulationConfig, budget: Budget, clock: Clock
-) -> Annotation:
-    """Ask until the budget is spent.
+    document: Document,
+    prediction: Prediction,
+    config: SimulationConfig,
+    budget: Budget,
+    clock: Clock = time.perf_counter,
+) -> AnnotatedDocument:
+    """Ask about a document until the budget is spent.
 
-    An annotator who errs may contradict what he said before. He then passes: the answer is not taken, its time is.
+    A simulated annotator who errs may contradict an earlier answer. Such an answer is not taken, but its time counts.
     """
     annotator = annotator_of(document, config)
     selection = closure = 0.0
     began = clock()
     session = session_of(document, prediction, config, budget)
-    rows: list[dict[str, Any]] = []
+    rows = []
     while True:
         question = session.next_question()
         selection += clock() - began
         if question is None:
             break
         answer = annotator.answer(question)
-        seconds = config.cost.seconds(question.protocol, answer)
-        row = {"document": document.key, **AnswerEntry(question, answer, seconds).to_json()}
+        answered = AnswerEntry(question, answer, config.cost.seconds(question.protocol, answer))
+        passed = False
         began = clock()
         try:
-            outcome = session.answer(answer, seconds=seconds)
+            outcome = session.answer(answer, seconds=answered.seconds)
         except ContradictionError:
-            row["passed"] = True
-            outcome = session.skip(seconds=seconds)
+            passed = True
+            outcome = session.skip(seconds=answered.seconds)
         closure += clock() - began
-        inferred = [span_to_json(span) for span in outcome.settled]
-        rows.append(row | {"settled": len(inferred), "pairs": outcome.pairs, "inferred": inferred})
+        rows.append(QuestionRow(document.key, answered, outcome.settled, outcome.pairs, passed))
         began = clock()
     lesson = Labels.from_session(session)
+    before, after = _counts(document, prediction, lesson)
+    return AnnotatedDocument(document, tuple(rows), lesson, before, after, session.seconds, selection, closure)
+
+
+def _counts(document: Document, prediction: Prediction, lesson: Labels) -> tuple[Counts, Counts]:
     gold = document.without_singletons().clusters
-    return Annotation(
-        document=document,
-        rows=rows,
-        lesson=lesson,
-        before=Counts.of(gold, decode(prediction)),
-        after=Counts.of(gold, lesson.document.without_singletons().clusters),
-        seconds=session.seconds,
-        selection=selection,
-        closure=closure,
-    )
+    labels = lesson.document.without_singletons().clusters
+    return Counts.of(gold, decode(prediction)), Counts.of(gold, labels)
+
+
+def annotate_round(
+    documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig, clock: Clock
+) -> Iterator[AnnotatedDocument]:
+    """Ask about each document of a round."""
+    for document, prediction, share in zip(documents, predictions, shares(documents, predictions, config), strict=True):
+        budget = budget_of(document, prediction, config, share)
+        yield annotate_document(document, prediction, config, budget, clock)
+
+
+def budget_of(document: Document, prediction: Prediction, config: SimulationConfig, share: float = 1.0) -> Budget:
+    """What may be spent on a document: what the settings say, times `share`; in seconds where time is to be equal."""
+    size = (len(document) / 1000 if config.per == "1000-tokens" else 1.0) * share
+    if config.questions is None:
+        return Budget(seconds=(config.seconds or 0.0) * size)
+    budget = Budget(questions=round(config.questions * size))
+    if config.protocol == FULL or (config.protocol == Protocol.PAIRWISE and config.equal_time):
+        discrete = config.but(
+            protocol=Protocol.DISCRETE.value, selector="entropy", clustered=True, closure="incremental"
+        )
+        return Budget(seconds=annotate_document(document, prediction, discrete, budget).seconds)
+    return budget
+
+
+def shares(
+    documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig
+) -> tuple[float, ...]:
+    """By how much each document's budget is multiplied.
+
+    With `read_at_most`, the documents with the largest mean entropy share the budget of the whole round in proportion
+    to their own budgets, and the others get nothing. Otherwise every share is 1.
+    """
+    most = config.read_at_most
+    if not most or most >= len(documents):
+        return (1.0,) * len(documents)
+    order = sorted(range(len(documents)), key=lambda index: (-_mean_entropy(predictions[index]), index))
+    read = set(order[:most])
+    sizes = [len(document) if config.per == "1000-tokens" else 1 for document in documents]
+    factor = sum(sizes) / max(1, sum(sizes[index] for index in read))
+    return tuple(factor if index in read else 0.0 for index in range(len(documents)))
+
+
+def _mean_entropy(prediction: Prediction) -> float:
+    rows = prediction.probabilities
+    logs = np.log(np.where(rows > 0.0, rows, 1.0))
+    return float(-(rows * logs).sum(axis=1).mean()) if len(rows) else 0.0
+
+
+def label_fully(
+    documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig, *, left: float
+) -> tuple[list[AnnotatedDocument], float]:
+    """Give whole documents their gold labels, in order, for as long as the time lasts; returns the time left over too.
+
+    The round has the seconds that discrete questions would take on its documents, and those left of earlier rounds. A
+    document costs one follow-up asked alone for each of its top spans.
+    """
+    pairs = list(zip(documents, predictions, strict=True))
+    for document, prediction in pairs:
+        left += budget_of(document, prediction, config).seconds or 0.0
+    labelled = []
+    for document, prediction in pairs:
+        price = config.cost.follow_ups(len(prediction))
+        if price > left:
+            break
+        left -= price
+        lesson = Labels.gold(document)
+        before, after = _counts(document, prediction, lesson)
+        labelled.append(AnnotatedDocument(document, (), lesson, before, after, price))
+    return labelled, left

@@ -14,8 +14,7 @@ from corefine.document import Document, Span
 from corefine.errors import ContradictionError
 from corefine.models import rules
 from corefine.prediction import Prediction
-from corefine.simulation.asking import annotator_of, session_of
-from corefine.simulation.budget import budget_of
+from corefine.simulation.asking import annotator_of, budget_of, session_of
 from corefine.simulation.config import FULL, SimulationConfig
 from corefine.simulation.splits import plan
 
@@ -34,7 +33,7 @@ def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
     document = plan(corpus, config).rounds[0][0]
     prediction = _prediction(document, config)
     annotator = annotator_of(document, config)
-    session = session_of(document, prediction, config, budget_of(document, prediction, annotator, config))
+    session = session_of(document, prediction, config, budget_of(document, prediction, config))
     yield f"{document.key}: {len(document)} tokens, {len(prediction)} top spans, selector {config.selector}"
     yield from explain_session(session, annotator)
 

@@ -1,10 +1,11 @@
-"""Many runs: the cells of a grid in worker processes, one thread each, or as tasks of a Ray cluster.
+"""Many runs: the cells of a grid, in worker processes with one thread each.
 
-    OUT/cells/NAME/    the run of each cell, which goes on where it was interrupted
-    OUT/first/         first models that cells have in common
-    OUT/rows/NAME.json the record of each finished cell
+    OUT/cells/NAME/       the run of each cell, which is resumed if it was interrupted
+    OUT/first/            first models that cells have in common
+    OUT/rows/NAME.json    the record of each finished cell
 
-A cell counts once its record stands in rows/; it is then never run again, and no failure of another cell touches it.
+A cell is finished when its record is in rows/. It is then never run again, and the failure of another cell does not
+affect it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
 from corefine.simulation import splits
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.runs import check_same, describe, run
-from corefine.simulation.summary import Record, read_record, record_of
+from corefine.simulation.runs import check_same, describe, run, writing
+from corefine.simulation.summary import RunRecord, read_record, record_of
 
 CELLS = "cells"
 FIRST_MODELS = "first"
@@ -47,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CellDone:
-    """A cell is finished; `ran` is False if it was before."""
+    """A cell is finished; `ran` is False if it already was."""
 
     cell: Cell
     record: Path
@@ -56,7 +57,7 @@ class CellDone:
 
 @dataclass(frozen=True, slots=True)
 class CellFailed:
-    """A cell ended with an error. The others go on; running the grid again tries it again."""
+    """A cell ended with an error. The others go on, and running the grid again tries it again."""
 
     cell: Cell
     error: str
@@ -66,7 +67,7 @@ CellResult = CellDone | CellFailed
 
 
 def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[CellResult]:
-    """Run what is not finished yet, `workers` cells at a time; yields each as it is done."""
+    """Run the cells that are not finished, `workers` at a time; yields each cell when it is done."""
     left = []
     for cell in cells:
         if (found := finished(cell, out, corpus)) is not None:
@@ -81,12 +82,12 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
 
 
 def finished(cell: Cell, out: Path, corpus: Corpus) -> CellResult | None:
-    """What there is of a cell already: its record, or why that is of another run; None if there is none."""
+    """The result of a cell that has a record: a failure if the record is of another run. None without a record."""
     path = row_path(out, cell)
     if not path.is_file():
         return None
     try:
-        check_same(f"the cell {cell.name} in {out}", read_record(path).config, describe(cell.config, corpus))
+        check_same(f"the cell {cell.name} in {out}", read_record(path).info, describe(cell.config, corpus))
     except CorefineError as error:
         return CellFailed(cell, str(error))
     return CellDone(cell, path, ran=False)
@@ -96,27 +97,18 @@ def row_path(out: Path, cell: Cell) -> Path:
     return out / ROWS / f"{cell.name}.json"
 
 
-def run_cell(cell: Cell, out: Path, corpus: Corpus) -> Record:
-    """Run one cell, or what is left of it, and write its record."""
+def run_cell(cell: Cell, out: Path, corpus: Corpus) -> None:
+    """Run a cell, or what is left of it, and write its record."""
     folder = out / CELLS / cell.name
     for _ in run(cell.config, folder, corpus, resume=True, shared=out / FIRST_MODELS):
         pass
-    record = record_of(folder, kind=cell.kind, group=cell.group)
-    write_record(out, record)
-    return record
+    write_record(row_path(out, cell), record_of(folder, kind=cell.kind, group=cell.group))
 
 
-def write_record(out: Path, record: Record) -> None:
-    """Put a record in its place, whole or not at all."""
-    path = out / ROWS / f"{record.name}.json"
-    try:
-        write_atomically(
-            path, (json.dumps(record.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-        )
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error}); finished cells are kept: make room, run it again"
-        ) from error
+def write_record(path: Path, record: RunRecord) -> None:
+    content = json.dumps(record.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
+    with writing(path):
+        write_atomically(path, content.encode())
 
 
 def _result(cell: Cell, out: Path, corpus: Corpus) -> CellResult:
@@ -130,8 +122,11 @@ def _result(cell: Cell, out: Path, corpus: Corpus) -> CellResult:
 
 
 def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult]:
-    """A process that is killed takes the others of its pool with it, so that what it left is begun again in a new one;
-    as nobody can tell whose fault it was, one cell at a time."""
+    """Run cells in a pool of processes.
+
+    A process that is killed breaks the whole pool, and nothing tells which cell it worked on. The cells that are left
+    then run in new pools, one at a time.
+    """
     left = dict.fromkeys(cells)
     for at_a_time in (workers, *[1] * len(cells)):
         broken: list[Cell] = []
@@ -145,11 +140,11 @@ def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int
             return
         if at_a_time == 1:
             del left[broken[0]]
-            yield CellFailed(broken[0], "its process was killed, by the system for want of memory perhaps")
+            yield CellFailed(broken[0], "its process was killed, perhaps because memory ran out")
 
 
 def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult | Cell]:
-    """Results, and the cells that a broken pool left, in their order."""
+    """The results, then the cells that a broken pool left, in their order."""
     context = multiprocessing.get_context("spawn")  # torch must not be forked
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(corpus,)) as pool:
         running: dict[Future[CellResult], Cell] = {pool.submit(_work, cell, out): cell for cell in cells}
@@ -184,10 +179,10 @@ def _work(cell: Cell, out: Path) -> CellResult:
 
 
 def load_for(cells: Sequence[Cell], mirror: Path | None) -> Corpus:
-    """The corpus that all cells are about, checked before hours are spent: every seed has something to ask."""
+    """The corpus of all cells. Raises early if a cell's settings leave it no documents to annotate."""
     names = {cell.config.corpus for cell in cells}
     if len(names) != 1:
-        raise InputError(f"a grid is about one corpus, not {len(names)}")
+        raise InputError(f"a grid has one corpus, not {len(names)}")
     corpus = splits.load(names.pop(), mirror=mirror)
     for cell in cells:
         splits.plan(corpus, cell.config)

@@ -1,33 +1,35 @@
-"""The loop: learn, ask, relabel, learn again (the paper's Algorithms 2 and 3). It yields what happens.
+"""The active learning loop: train, ask, relabel, train again (the paper's Algorithms 2 and 3).
 
-A round trains on all lessons so far, scores the model, and annotates the round's documents. When no documents are
-left, a last training starts from scratch. The loop keeps nothing: rows, lessons and clocks go to the caller, who may
-stop after any `RoundDone` and go on from it later (`Restored`) to the same end.
+A round trains on all lessons so far, scores the model and annotates the round's documents. When no documents are left,
+a last training starts from scratch. The loop writes no files: it yields events, and the caller may stop after any
+`RoundDone` and go on from there later, to the same result.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from corefine.annotation.labels import Labels
+from corefine.annotation.revision import decode
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
-from corefine.simulation.asking import Annotation, Clock, annotate_document, annotator_of
-from corefine.simulation.baselines import buy
-from corefine.simulation.budget import budget_of, shares
+from corefine.scores import Counts, score
+from corefine.simulation.asking import AnnotatedDocument, Clock, annotate_round, label_fully
 from corefine.simulation.config import FULL, SimulationConfig
 from corefine.simulation.learners import Learner
-from corefine.simulation.scoring import conll_f1, scores_of
+from corefine.simulation.rows import AskedRow, ModelScores, QuestionRow, RoundRow, RunTiming
 from corefine.simulation.splits import plan
+
+DIGITS = 4
+"""Decimals of an F1 in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundStart:
-    """A round begins; `rounds` counts them all, the last training included."""
+    """A round begins. `rounds` counts them all, with the last training."""
 
     round: int
     rounds: int
@@ -39,36 +41,36 @@ class Learned:
     """The round's model is trained and scored."""
 
     round: int
-    scores: dict[str, dict[str, float]]
+    scores: dict[str, ModelScores]
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """One document has been asked about."""
+    """The questions about one document have been asked."""
 
     round: int
-    annotation: Annotation
+    annotation: AnnotatedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class RoundDone:
-    """All of a round. `row` and `questions` depend on settings and corpus alone, `timing` on the machine."""
+    """A round is done. All but `timing` depends on the settings and the corpus alone."""
 
     round: int
-    row: dict[str, Any]
-    questions: tuple[dict[str, Any], ...]
+    row: RoundRow
+    questions: tuple[QuestionRow, ...]
     lessons: tuple[Labels, ...]
-    timing: dict[str, Any]
+    timing: RunTiming
 
 
-Event = RoundStart | Learned | Annotated | RoundDone
+RunEvent = RoundStart | Learned | Annotated | RoundDone
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """What rounds that are done have left: their rows and lessons."""
+class FinishedRounds:
+    """The rows and lessons of the rounds that are done."""
 
-    rows: tuple[dict[str, Any], ...] = ()
+    rows: tuple[RoundRow, ...] = ()
     lessons: tuple[Labels, ...] = ()
 
 
@@ -77,92 +79,102 @@ def simulate(
     corpus: Corpus,
     learner: Learner,
     *,
-    restored: Restored | None = None,
+    finished: FinishedRounds | None = None,
     clock: Clock = time.perf_counter,
-) -> Iterator[Event]:
-    """Run all rounds that are not restored."""
+) -> Iterator[RunEvent]:
+    """Run all rounds that are not finished."""
     planned = plan(corpus, config)
-    restored = restored or Restored()
-    lessons = [*map(Labels.gold, planned.initial), *restored.lessons]
-    seconds = restored.rows[-1]["seconds"] if restored.rows else 0.0
-    left = restored.rows[-1]["left"] if restored.rows else 0.0
+    finished = finished or FinishedRounds()
+    lessons = [*map(Labels.gold, planned.initial), *finished.lessons]
+    seconds = finished.rows[-1].seconds if finished.rows else 0.0
+    left = finished.rows[-1].left if finished.rows else 0.0
     last = len(planned.rounds)
-    for number in range(len(restored.rows), last + 1):
+    for number in range(len(finished.rows), last + 1):
         final = number == last
         yield RoundStart(number, last + 1, len(lessons))
-        watch = _Watch(clock)
+        watch = _Stopwatch(clock)
         predictor = learner.learn(lessons, round=number, final=final)
         watch.lap("training")
         scores = {
-            split: scores_of(documents, learner.predict(predictor, documents))
+            split: score_model(documents, learner.predict(predictor, documents))
             for split, documents in (("dev", corpus.dev), ("test", corpus.test))
+            if documents
         }
         watch.lap("scoring")
         yield Learned(number, scores)
-        annotations: list[Annotation] = []
+        annotated: list[AnnotatedDocument] = []
         if not final:
             documents = planned.rounds[number]
             predictions = learner.predict(predictor, documents)
             watch.lap("prediction")
             if config.protocol == FULL:
-                purchase = buy(documents, predictions, config, left=left)
-                annotations, left = list(purchase.annotations), purchase.left
+                annotated, left = label_fully(documents, predictions, config, left=left)
             else:
-                for annotation in _ask(documents, predictions, config, clock):
-                    annotations.append(annotation)
-                    yield Annotated(number, annotation)
+                for document in annotate_round(documents, predictions, config, clock):
+                    annotated.append(document)
+                    yield Annotated(number, document)
             watch.lap("annotation")
         before = seconds
-        seconds += sum(annotation.seconds for annotation in annotations)
-        row = {
-            "round": number,
-            "final": final,
-            "documents": len(lessons),
-            "hours": before / 3600,
-            "scores": scores,
-            "asked": _asked(annotations) if not final else None,
-            "seconds": seconds,
-            "left": left,
-        }
-        new = tuple(annotation.lesson for annotation in annotations)
+        seconds += sum(document.seconds for document in annotated)
+        row = RoundRow(
+            round=number,
+            final=final,
+            documents=len(lessons),
+            hours=before / 3600,
+            scores=scores,
+            asked=None if final else _asked(annotated),
+            seconds=seconds,
+            left=left,
+        )
+        new = tuple(document.lesson for document in annotated)
         lessons += new
-        questions = tuple({"round": number, **row} for annotation in annotations for row in annotation.rows)
-        yield RoundDone(number, row, questions, new, watch.timing(number, annotations))
+        questions = tuple(row for document in annotated for row in document.rows)
+        yield RoundDone(number, row, questions, new, watch.timing(annotated))
         learner.finished(number)
 
 
-def _ask(
-    documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig, clock: Clock
-) -> Iterator[Annotation]:
-    parts = shares(documents, predictions, config)
-    for document, prediction, share in zip(documents, predictions, parts, strict=True):
-        budget = budget_of(document, prediction, annotator_of(document, config), config, share)
-        yield annotate_document(document, prediction, config, budget, clock)
+def score_model(documents: Sequence[Document], predictions: Iterable[Prediction]) -> ModelScores:
+    """Score the clusters that predictions decode to against gold, singletons dropped."""
+    answers = [
+        document.with_clusters(decode(prediction)) for document, prediction in zip(documents, predictions, strict=True)
+    ]
+    found = score(documents, answers, singletons="drop")
+    pronouns = score(documents, answers, singletons="drop", pronouns=True)
+    return ModelScores(
+        conll_f1=round(found.conll_f1, DIGITS),
+        muc_f1=round(found.muc.f1, DIGITS),
+        b3_f1=round(found.b3.f1, DIGITS),
+        ceafe_f1=round(found.ceafe.f1, DIGITS),
+        mention_f1=round(found.mentions.f1, DIGITS),
+        pronoun_f1=round(pronouns.conll_f1, DIGITS),
+    )
 
 
-def _asked(annotations: Sequence[Annotation]) -> dict[str, Any]:
-    """What a round's questions came to."""
-    initial = sum(annotation.initial for annotation in annotations)
-    before = conll_f1(annotation.before for annotation in annotations)
-    after = conll_f1(annotation.after for annotation in annotations)
-    return {
-        "documents": len(annotations),
-        "tokens": sum(len(annotation.document) for annotation in annotations),
-        "questions": sum(len(annotation.rows) for annotation in annotations),
-        "initial": initial,
-        "yes": sum(annotation.yes for annotation in annotations),
-        "passed": sum(row.get("passed", False) for annotation in annotations for row in annotation.rows),
-        "settled": sum(row["settled"] for annotation in annotations for row in annotation.rows),
-        "pairs": sum(row["pairs"] for annotation in annotations for row in annotation.rows),
-        "seconds": sum(annotation.seconds for annotation in annotations),
-        "before_f1": before,
-        "after_f1": after,
-        "delta_f1": round(after - before, 4),
-    }
+def _asked(annotated: Sequence[AnnotatedDocument]) -> AskedRow:
+    rows = [row for document in annotated for row in document.rows]
+    said = [row.answered.answer.same for row in rows]
+    before, after = (
+        round(Counts.total(counts).scores.conll_f1, DIGITS)
+        for counts in ((document.before for document in annotated), (document.after for document in annotated))
+    )
+    return AskedRow(
+        documents=len(annotated),
+        tokens=sum(len(each.document) for each in annotated),
+        questions=len(rows),
+        initial=sum(same is not None for same in said),
+        yes=sum(same is True for same in said),
+        passed=sum(row.passed for row in rows),
+        settled=sum(len(row.settled) for row in rows),
+        pairs=sum(row.pairs for row in rows),
+        seconds=sum(document.seconds for document in annotated),
+        before_f1=before,
+        after_f1=after,
+        delta_f1=round(after - before, DIGITS),
+    )
 
 
-class _Watch:
-    """Where a round's time goes."""
+class _Stopwatch:
+    """Measures the parts of a round."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -171,15 +183,10 @@ class _Watch:
 
     def lap(self, name: str) -> None:
         now = self._clock()
-        self._laps[name] = self._laps.get(name, 0.0) + now - self._last
+        self._laps[name] = now - self._last
         self._last = now
 
-    def timing(self, number: int, annotations: Sequence[Annotation]) -> dict[str, Any]:
-        """Seconds by what they went into. "annotation" is all of it, selection and closure are parts of that."""
-        return {
-            "round": number,
-            **self._laps,
-            "selection": sum(annotation.selection for annotation in annotations),
-            "closure": sum(annotation.closure for annotation in annotations),
-            "total": self._clock() - self._began,
-        }
+    def timing(self, annotated: Sequence[AnnotatedDocument]) -> RunTiming:
+        selection = sum(document.selection for document in annotated)
+        closure = sum(document.closure for document in annotated)
+        return RunTiming(self._clock() - self._began, {**self._laps, "selection": selection, "closure": closure})

@@ -1,165 +1,218 @@
-"""Runs as compact records: what figures, tables and the repository keep of them."""
+"""Finished runs as compact records: what tables and figures are made from."""
 
 from __future__ import annotations
 
 import json
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from corefine.errors import InputError
 from corefine.simulation import runs
 from corefine.simulation.config import SimulationConfig
+from corefine.simulation.rows import AskedRow, QuestionRow, RoundRow, RunInfo, RunTiming
 
 FIRST = "first model"
-"""The kind of a run that ends before any question; all runs of a seed with one model begin with the same one."""
+"""The kind of a run that ends before any question. All runs of one seed and model begin with the same one."""
 
 APART = {"corpus", "documents", "protocol", "selector", "questions", "seconds", "per", "seed", "starter", "threads"}
-"""Settings that the kind of a run does not tell, since something else does or results hardly depend on them."""
+"""Settings that are not part of a run's kind: they are shown elsewhere, or hardly change results."""
 
 TENTHS = 10
-"""Questions of a document are summarised in tenths of their sequence."""
+"""The questions of a document are counted by tenths of their sequence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One finished run.
+class QuestionCounts:
+    """What was asked in each tenth of the documents' questions.
 
-    config       as config.json has it: "simulation", "recipe", "corpus"
-    rounds       as rounds.jsonl has them
-    questions    counts by tenth of a document's questions: asked, yes, sum of scores, settled
-    timing       seconds by what they went into; of the machine, not of the method
+    initial    questions that asked "same entity?"; `yes` counts those answered yes
+    score      the sum of the selector's scores
+    settled    mentions that needed no question any more
     """
+
+    asked: list[float]
+    initial: list[float]
+    yes: list[float]
+    score: list[float]
+    settled: list[float]
+
+    @classmethod
+    def of(cls, questions: Iterable[QuestionRow]) -> QuestionCounts:
+        of_document: dict[str, list[QuestionRow]] = {}
+        for row in questions:
+            of_document.setdefault(row.document, []).append(row)
+        counts = cls(*([0.0] * TENTHS for _ in range(5)))
+        for rows in of_document.values():
+            for place, row in enumerate(rows):
+                tenth, same = place * TENTHS // len(rows), row.answered.answer.same
+                counts.asked[tenth] += 1
+                counts.initial[tenth] += same is not None
+                counts.yes[tenth] += same is True
+                counts.score[tenth] += row.answered.question.score
+                counts.settled[tenth] += len(row.settled)
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One finished run."""
 
     name: str
     kind: str
     group: str
-    config: dict[str, Any]
-    rounds: list[dict[str, Any]]
-    questions: dict[str, list[float]]
-    timing: dict[str, float]
+    info: RunInfo
+    rounds: tuple[RoundRow, ...]
+    questions: QuestionCounts
+    timing: RunTiming
 
     @property
-    def settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = self.config["simulation"]
-        return settings
+    def settings(self) -> SimulationConfig:
+        return self.info.simulation
 
     @property
     def corpus(self) -> str:
-        """What runs are compared within: the corpus, and the model they began with if there was one."""
-        starter = self.settings.get("starter")
-        return str(self.config["corpus"]["name"]) + (f" from {Path(starter).name}" if starter else "")
+        """What runs are compared within: the corpus, and the starter if there is one."""
+        starter = self.settings.starter
+        return self.info.corpus.name + (f" from {Path(starter).name}" if starter else "")
 
     @property
     def budget(self) -> float:
-        """Questions, or seconds, that a document or 1,000 tokens of it could have."""
-        return float(self.settings["questions"] if self.settings["questions"] is not None else self.settings["seconds"])
+        """Questions or seconds for each document or each 1,000 tokens."""
+        questions, seconds = self.settings.questions, self.settings.seconds
+        return float(questions if questions is not None else seconds or 0.0)
 
     @property
     def seed(self) -> int:
-        return int(self.settings["seed"])
-
-    @property
-    def members(self) -> int:
-        """How many models its predictions are the mean of."""
-        return SimulationConfig.from_dict(self.settings).members
+        return self.settings.seed
 
     @property
     def unit(self) -> str:
-        """What its budget counts."""
-        what = "questions" if self.settings["questions"] is not None else "seconds"
-        return f"{what} {'a document' if self.settings['per'] == 'document' else 'per 1,000 tokens'}"
-
-    @property
-    def last(self) -> dict[str, Any]:
-        """The row of the last training, from scratch."""
-        return self.rounds[-1]
+        """What the budget counts."""
+        what = "questions" if self.settings.questions is not None else "seconds"
+        return f"{what} {'a document' if self.settings.per == 'document' else 'per 1,000 tokens'}"
 
     def score(self, name: str = "conll_f1", split: str = "test") -> float:
-        """A score of the last model; on the development documents where there are no test documents."""
-        scores = self.last["scores"]
-        return float((scores.get(split) or scores["dev"])[name])
+        """A score of the last model; on the development documents if there are no test documents."""
+        return float(getattr(self.rounds[-1].scores_on(split), name))
 
     @property
     def hours(self) -> float:
-        return float(self.last["hours"])
+        return self.rounds[-1].hours
+
+    @property
+    def asked(self) -> list[AskedRow]:
+        """What was asked in each round that annotated a document."""
+        return [row.asked for row in self.rounds if row.asked is not None and row.asked.documents]
 
     @property
     def annotated(self) -> int:
         """Documents that the hours were spent on."""
-        return sum(row["asked"]["documents"] for row in self.rounds if row["asked"])
+        return sum(asked.documents for asked in self.asked)
 
     @property
     def minutes_per_document(self) -> float:
         return 60 * self.hours / self.annotated if self.annotated else 0.0
 
     @property
-    def yes_share(self) -> float | None:
-        asked = [row["asked"] for row in self.rounds if row["asked"]]
-        initial = sum(each["initial"] for each in asked)
-        return sum(each["yes"] for each in asked) / initial if initial else None
+    def yes_share(self) -> float:
+        """The share of "same entity?" questions that were answered yes, in percent."""
+        initial = sum(asked.initial for asked in self.asked)
+        return 100 * sum(asked.yes for asked in self.asked) / initial if initial else 0.0
 
     @property
     def delta_f1(self) -> float:
-        """What the answers did to the labels of the documents annotated, the mean over rounds."""
-        deltas = [row["asked"]["delta_f1"] for row in self.rounds if row["asked"] and row["asked"]["documents"]]
-        return statistics.fmean(deltas) if deltas else 0.0
+        """How much the answers improved the labels of the annotated documents, the mean over rounds."""
+        return statistics.fmean(asked.delta_f1 for asked in self.asked) if self.asked else 0.0
 
-    def first(self) -> Record:
-        """Its first model as a run of its own: trained on the documents labelled from the start, or the starter."""
-        settings = {**self.settings, "questions": 0.0, "seconds": None}
-        row = {**self.rounds[0], "final": True, "asked": None}
-        return replace(self, kind=FIRST, group="main", config={**self.config, "simulation": settings}, rounds=[row])
+    def first(self) -> RunRecord:
+        """The run's first model as a run of its own, which asked nothing."""
+        info = replace(self.info, simulation=self.settings.but(questions=0.0, seconds=None))
+        row = replace(self.rounds[0], final=True, asked=None)
+        return replace(self, kind=FIRST, group="main", info=info, rounds=(row,))
 
     def to_json(self) -> dict[str, Any]:
+        questions = asdict(self.questions)
         return {
             "name": self.name,
             "kind": self.kind,
             "group": self.group,
-            "config": self.config,
-            "rounds": self.rounds,
-            "questions": self.questions,
-            "timing": self.timing,
+            "config": self.info.to_json(),
+            "rounds": [row.to_json() for row in self.rounds],
+            "questions": {name: [round(value, 3) for value in values] for name, values in questions.items()},
+            "timing": {
+                "total": round(self.timing.total, 1),
+                **{name: round(value, 2) for name, value in self.timing.parts.items()},
+            },
         }
 
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> RunRecord:
+        return cls(
+            name=fields["name"],
+            kind=fields["kind"],
+            group=fields["group"],
+            info=RunInfo.from_json(fields["config"]),
+            rounds=tuple(map(RoundRow.from_json, fields["rounds"])),
+            questions=QuestionCounts(**fields["questions"]),
+            timing=RunTiming.from_json(fields["timing"]),
+        )
 
-def record_of(folder: Path, *, kind: str | None = None, group: str = "main") -> Record:
+
+def record_of(folder: Path, *, kind: str | None = None, group: str = "main") -> RunRecord:
     """The record of a finished run's folder."""
-    rows = runs.read_rows(folder / runs.ROUNDS)
-    if not rows or not rows[-1]["final"]:
-        raise InputError(f"the run in {folder} is not finished: go on with `corefine simulate --out {folder} --resume`")
-    config = runs.read_config(folder)
-    shares = runs.time_shares(folder)
-    return Record(
+    rounds = runs.read_rows(folder / runs.ROUNDS, RoundRow.from_json)
+    if not rounds or not rounds[-1].final:
+        raise InputError(
+            f"the run in {folder} is not finished: resume it with `corefine simulate --out {folder} --resume`"
+        )
+    info = runs.read_info(folder)
+    return RunRecord(
         name=folder.name,
-        kind=kind or _kind(config["simulation"]),
+        kind=kind or _kind(info.simulation),
         group=group,
-        config=config,
-        rounds=rows,
-        questions=_tenths(runs.read_rows(folder / runs.QUESTIONS)),
-        timing={"total": round(shares.total, 1), **{name: round(value, 2) for name, value in shares.parts.items()}},
+        info=info,
+        rounds=tuple(rounds),
+        questions=QuestionCounts.of(runs.read_rows(folder / runs.QUESTIONS, QuestionRow.from_json)),
+        timing=runs.read_timing(folder),
     )
 
 
-def load_records(paths: Iterable[Path]) -> list[Record]:
+def _kind(config: SimulationConfig) -> str:
+    """The kind of a run that belongs to no grid: its protocol or selector, and other settings that are not defaults."""
+    usual = SimulationConfig().to_dict()
+    name = config.protocol if config.selector in ("entropy", "pairwise-entropy") else config.selector
+    others = [f"{key} {value}" for key, value in config.to_dict().items() if key not in APART and value != usual[key]]
+    return ", ".join([name, *others])
+
+
+def read_record(path: Path) -> RunRecord:
+    """The record in a file."""
+    try:
+        return RunRecord.from_json(json.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is not a record of a run: {error}") from error
+
+
+def load_records(paths: Iterable[Path]) -> list[RunRecord]:
     """The records of run folders, of record files, and of folders that hold either."""
-    found: dict[tuple[str, str, float, int], Record] = {}
+    found: dict[tuple[str, str, float, int], RunRecord] = {}
     for record in (record for path in paths for record in _load(path)):
         key = (record.corpus, record.kind, record.budget, record.seed)
         if key in found and found[key].rounds != record.rounds:
             raise InputError(
                 f"two different runs are {record.kind} with a budget of {record.budget:g} and seed {record.seed} on "
-                f"{record.corpus}: {found[key].name} and {record.name}; plot them apart"
+                f"{record.corpus}: {found[key].name} and {record.name}; plot them separately"
             )
         found[key] = record
     if not found:
-        raise InputError("there is no finished run among these: give run folders, or the rows of a reproduction")
+        raise InputError("there is no finished run here: give run folders, or the rows of a reproduction")
     return list(found.values())
 
 
-def _load(path: Path) -> list[Record]:
+def _load(path: Path) -> list[RunRecord]:
     if path.is_file():
         return [read_record(path)]
     if not path.is_dir():
@@ -175,78 +228,41 @@ def _load(path: Path) -> list[Record]:
     return found
 
 
-def first_models(records: Iterable[Record]) -> list[Record]:
-    """The first model of each seed; a committee's, which is better than one model, is left aside."""
-    return list({record.seed: record.first() for record in records if record.members == 1}.values())
+def first_models(records: Iterable[RunRecord]) -> list[RunRecord]:
+    """The first model of each seed. Those of committees, which are better than a single model, are left out."""
+    return list({record.seed: record.first() for record in records if record.settings.members == 1}.values())
 
 
-def by_seed(records: Iterable[Record], kind: str, budget: float) -> dict[int, Record]:
+def by_seed(records: Iterable[RunRecord], kind: str, budget: float) -> dict[int, RunRecord]:
     """The runs of one kind and budget."""
     return {record.seed: record for record in records if record.kind == kind and record.budget == budget}
 
 
-def read_record(path: Path) -> Record:
-    """The record in a file."""
-    try:
-        return Record(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path} is not a record of a run: {error}") from error
-
-
-def _kind(settings: dict[str, Any]) -> str:
-    """What a run that belongs to no grid is called: its protocol or selector, and what else is unlike the defaults."""
-    usual = SimulationConfig().to_dict()
-    name = settings["protocol"] if settings["selector"] in ("entropy", "pairwise-entropy") else settings["selector"]
-    others = [
-        f"{key} {value}" for key, value in settings.items() if key not in APART and value != usual.get(key, value)
-    ]
-    return ", ".join([str(name), *others])
-
-
-def _tenths(questions: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
-    of_document: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for row in questions:
-        of_document.setdefault((row["round"], row["document"]), []).append(row)
-    counts: dict[str, list[float]] = {name: [0.0] * TENTHS for name in ("asked", "initial", "yes", "score", "settled")}
-    for rows in of_document.values():
-        for place, row in enumerate(rows):
-            tenth = place * TENTHS // len(rows)
-            counts["asked"][tenth] += 1
-            counts["initial"][tenth] += row["same"] is not None
-            counts["yes"][tenth] += row["same"] is True
-            counts["score"][tenth] += row["score"]
-            counts["settled"][tenth] += row["settled"]
-    return {name: [round(value, 3) for value in values] for name, values in counts.items()}
-
-
 @dataclass(frozen=True, slots=True)
-class Point:
-    """Runs of one kind and budget over seeds: mean and spread (sample standard deviation)."""
+class CurvePoint:
+    """Runs of one kind and budget over seeds: mean and spread (sample standard deviation) of each measure."""
 
     kind: str
     budget: float
     seeds: int
     values: dict[str, tuple[float, float]]
 
-    def mean(self, name: str) -> float:
-        return self.values[name][0]
+    def mean(self, measure: str) -> float:
+        return self.values[measure][0]
 
-    def spread(self, name: str) -> float:
-        return self.values[name][1]
-
-
-MEASURES = ("conll_f1", "dev_f1", "mention_f1", "pronoun_f1", "hours", "minutes", "delta_f1", "yes_share")
+    def spread(self, measure: str) -> float:
+        return self.values[measure][1]
 
 
-def points(records: Iterable[Record]) -> list[Point]:
+def points(records: Iterable[RunRecord]) -> list[CurvePoint]:
     """Records grouped by kind and budget, in that order."""
-    grouped: dict[tuple[str, float], list[Record]] = {}
+    grouped: dict[tuple[str, float], list[RunRecord]] = {}
     for record in records:
         grouped.setdefault((record.kind, record.budget), []).append(record)
     return [_point(kind, budget, group) for (kind, budget), group in sorted(grouped.items())]
 
 
-def _point(kind: str, budget: float, group: Sequence[Record]) -> Point:
+def _point(kind: str, budget: float, group: Sequence[RunRecord]) -> CurvePoint:
     measured = {
         "conll_f1": [record.score() for record in group],
         "dev_f1": [record.score(split="dev") for record in group],
@@ -255,9 +271,9 @@ def _point(kind: str, budget: float, group: Sequence[Record]) -> Point:
         "hours": [record.hours for record in group],
         "minutes": [record.minutes_per_document for record in group],
         "delta_f1": [record.delta_f1 for record in group],
-        "yes_share": [100 * (record.yes_share or 0.0) for record in group],
+        "yes_share": [record.yes_share for record in group],
     }
-    return Point(kind, budget, len(group), {name: _mean_and_spread(values) for name, values in measured.items()})
+    return CurvePoint(kind, budget, len(group), {name: _mean_and_spread(found) for name, found in measured.items()})
 
 
 def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
