@@ -16,10 +16,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from corefine.corpora import stories
 from corefine.project import Project
-from corefine.project.store import log, people
+from corefine.project.store import people, schema
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import fill, fresh_postgres, new_id
 
@@ -154,7 +155,7 @@ def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:
     assert sum(each.retried for each in crowd) > 0
     with Project(folder, database=database) as project:
         with project.database.read() as connection:
-            rows = log.events_of(connection)
+            rows = connection.execute(select(schema.events)).all()
         kept = Counter(row.client_id for row in rows)
         assert all(kept[client_id] == 1 for client_id in acknowledged)
         assert max(kept.values()) == 1
@@ -162,8 +163,8 @@ def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:
         assert len(set(kept) & sent - set(acknowledged)) <= len(crowd)
         one, other = Workspaces(project), Workspaces(project)
         for person_id, document_id in {(row.person_id, row.document_id) for row in rows}:
-            with one.at(person_id) as a, other.at(person_id) as b:
-                first, second = a.own(document_id), b.own(document_id)
+            with one.of(person_id) as a, other.of(person_id) as b:
+                first, second = a.open(document_id), b.open(document_id)
                 assert first.session.log == second.session.log
                 assert first.session.links.entities() == second.session.links.entities()
                 places = [r.place for r in rows if (r.person_id, r.document_id) == (person_id, document_id)]

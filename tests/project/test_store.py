@@ -149,7 +149,7 @@ def test_if_the_log_cannot_be_written_memory_forgets(project: Project, monkeypat
     with workspaces.of(person) as workspace:
         assert workspace.show().question == shown
         answer(workspace)
-        assert len(workspace.own(1).session.answers) == 2
+        assert len(workspace.open(1).session.answers) == 2
 
 
 def answer(workspace: Workspace) -> None:
@@ -170,8 +170,8 @@ def test_more_sessions_than_fit_in_memory(project: Project) -> None:
     fresh = Workspaces(project)
     with workspaces.of(person) as one, fresh.of(person) as other:
         for document in (1, 2, 3):
-            assert one.own(document).session.log == other.own(document).session.log
-            assert len(one.own(document).session.answers) == 2
+            assert one.open(document).session.log == other.open(document).session.log
+            assert len(one.open(document).session.answers) == 2
 
 
 # Documents
@@ -242,7 +242,7 @@ def test_a_damaged_prediction_is_told_and_not_swapped_in(sqlite_project: Project
             sqlite_project.predictions.load(number, 1)
         workspaces._looked_at = -10.0
         answer(workspace)
-        assert workspace.own(1).version == 1
+        assert workspace.open(1).version == 1
 
 
 def test_settings_are_kept(project: Project) -> None:

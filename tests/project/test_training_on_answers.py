@@ -82,7 +82,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
             workspace.look_ahead(1)
         _answer(workspaces, person)
         with workspaces.of(person) as workspace:
-            opened = workspace.own(1)
+            opened = workspace.open(1)
             assert opened.version == 3
             assert len(opened.session.answers) == 5
         export(project, tmp_path / "model", "model")

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from corefine.annotation.question import Reply
 from corefine.corpora import stories
 from corefine.document import Document, Span
 from corefine.project import Project
-from corefine.project.store import log
+from corefine.project.store import schema
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import change, fill
 
@@ -52,7 +53,7 @@ def drive(
 
 def answers(terminal: Terminal) -> list[Any]:
     with terminal.workspaces.of(terminal.person_id) as workspace:
-        return [entry.answer for entry in workspace.own(1).session.answers]
+        return [entry.answer for entry in workspace.open(1).session.answers]
 
 
 def test_yes_no_unsure_undo_redo(tmp_path: Path) -> None:
@@ -114,9 +115,9 @@ def test_a_contradiction_is_shown_and_resolved(tmp_path: Path) -> None:
         question = terminal.shown.question
         assert question is not None
         with terminal.workspaces.of(terminal.person_id) as workspace:
-            opened = workspace.own(1)
+            opened = workspace.open(1)
             opened.session.edit([], mentions=[question.mention])
-            workspace._commit("edit-00001", opened)
+            workspace._record("edit-00001", ["edit"], opened)
         await pilot.press("escape")
         assert terminal.shown.question is not None
         assert terminal.shown.question.mention == question.mention
@@ -158,8 +159,8 @@ def test_answers_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         now[0] += 3600.0  # an hour away counts as a minute
         await pilot.press("f")
         with terminal.workspaces.project.database.read() as connection:
-            timing = log.events_of(connection)[0].timing
-        assert (timing.initial, timing.follow_up) == (4.0, 60.0)
+            event = connection.execute(select(schema.events)).one()
+        assert (event.initial, event.follow_up) == (4.0, 60.0)
 
     drive(tmp_path, script)
 
@@ -195,12 +196,12 @@ def test_the_mention_is_in_view(tmp_path: Path) -> None:
 
 def clusters(terminal: Terminal) -> tuple[tuple[Span, ...], ...]:
     with terminal.workspaces.of(terminal.person_id) as workspace:
-        return workspace.view(1).relabelled().clusters
+        return workspace.open(1).session.relabelled().clusters
 
 
 def entries(terminal: Terminal) -> int:
     with terminal.workspaces.of(terminal.person_id) as workspace:
-        return len(workspace.own(1).session.entries)
+        return len(workspace.open(1).session.entries)
 
 
 async def go_to(pilot: Any, screen: ReviewScreen, span: Span) -> None:

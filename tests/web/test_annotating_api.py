@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from corefine.corpora import stories
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import log, predictions
+from corefine.project.store import predictions, schema
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import Browser, another, change, gold_answer, golds, new_id
 
@@ -20,7 +21,7 @@ def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> Non
     assert browser.get("next")["state"] == "all-done"
     assert {row["state"] for row in browser.get("documents")} == {"done"}
     with project.database.read() as connection:
-        rows = log.events_of(connection)
+        rows = connection.execute(select(schema.events).order_by(schema.events.c.id)).all()
     assert len(rows) == len(results)
     places = [row.place for row in rows if row.document_id == 1]
     assert places == list(range(1, len(places) + 1))

@@ -127,7 +127,7 @@ def test_revoked_is_out_and_a_new_link_ends_the_old(safe: Browser) -> None:
 
 def test_a_token_for_once_works_once(sqlite_project: Project) -> None:
     owner = sqlite_project.owner()
-    token = sqlite_project.writer.write(lambda connection: people.once(connection, owner))
+    token = sqlite_project.writer.write(lambda connection: people.log_in(connection, owner))
     with serve(sqlite_project, open=False) as client:
         browser = Browser(client)
         assert browser.post("login", {"token": token})["person"]["role"] == "owner"

@@ -136,7 +136,7 @@ def _serve(
     url = f"http://{shown}:{bound}/"
     if not is_open:
         owner = project.owner()
-        url += f"#join={project.writer.write(lambda connection: people.once(connection, owner))}"
+        url += f"#join={project.writer.write(lambda connection: people.log_in(connection, owner))}"
 
     def ready() -> None:
         typer.echo(f"corefine: {url}")

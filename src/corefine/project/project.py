@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
 from corefine.files import lock_file, write_atomically
+from corefine.prediction import Prediction
 from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
@@ -44,17 +45,13 @@ class Project:
         self.writer = Writer(self.database)
         self.documents = Documents(self.database)
         self.predictions = predictions.Predictions(self.folder / "predictions")
+        self.models = self.folder / "models"  # one folder for each version
         self._lock_file: IO[bytes] | None = None
         self._lock_connection: Connection | None = None
 
     @property
     def name(self) -> str:
         return self.folder.name
-
-    @property
-    def models(self) -> Path:
-        """Where trained models are kept, one folder a version."""
-        return self.folder / "models"
 
     # Settings
 
@@ -80,6 +77,15 @@ class Project:
     def change_guidelines(self, markdown: str) -> None:
         self.writer.write(lambda connection: settings.put(connection, "guidelines", markdown))
 
+    # Models
+
+    def newest_prediction(self, document_id: int) -> tuple[int | None, Prediction]:
+        """The newest model version that has read a document, and its prediction; an empty one if there is none."""
+        with self.database.read() as connection:
+            ready = predictions.ready_versions(connection)
+        version = self.predictions.newest(ready, document_id)
+        return version, predictions.EMPTY if version is None else self.predictions.load(version, document_id)
+
     # People
 
     def owner(self) -> Person:
@@ -94,10 +100,10 @@ class Project:
 
         return self.writer.write(job)
 
-    # Life
+    # Opening and closing
 
     def lock(self) -> None:
-        """Make sure that one server has the project: sessions live in its memory. A killed one holds nothing."""
+        """Keep other servers out, since sessions live in this one's memory. The lock ends with the process."""
         self._lock_connection = self.database.lock()
         busy = f"project {self.folder} is open in another corefine: use the page it serves, or stop it first"
         self._lock_file = lock_file(self.folder / "server.lock", busy)

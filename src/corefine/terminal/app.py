@@ -16,7 +16,7 @@ from textual.widgets import Footer, Header, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from corefine.annotation import wording
-from corefine.annotation.question import Answer, Protocol, Question, Reply, span_from_json
+from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError
 from corefine.project import Project
@@ -229,16 +229,16 @@ class Terminal(App[None]):
                 self._tell(str(error))
                 return
             else:
-                pairs = 0 if done.outcome is None else done.outcome["pairs"]
-                settled = [] if done.outcome is None else done.outcome["settled"]
+                pairs = 0 if done.outcome is None else done.outcome.pairs
+                settled = () if done.outcome is None else done.outcome.settled
                 document = self.workspaces.project.documents.get(document_id)
-                texts = ", ".join(document.words(span_from_json(span)) for span in settled[:3])
+                texts = ", ".join(document.words(span) for span in settled[:3])
                 message = f"Settles {pairs} pairs." + (f" No question needed any more: {texts}" if texts else "")
         self._refresh(message, document_id)
 
     def _contradicts(self, workspace: Workspace, answer: Answer, error: ContradictionError) -> None:
         numbers = tuple(number for number in error.answers if isinstance(number, int))
-        session = workspace.own(self.shown.document_id or 0).session
+        session = workspace.open(self.shown.document_id or 0).session
         said = [f"{e.number}: {wording.said(e, session.document)}" for e in session.given if e.number in numbers]
         self._clash = (answer, numbers)
         self._set_mode(CLASHING)

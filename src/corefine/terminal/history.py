@@ -66,8 +66,11 @@ class HistoryScreen(Screen[None]):
         at = listed.highlighted or 0
         with self.workspaces.of(self.person_id) as workspace:
             with self.workspaces.project.database.read() as connection:
-                rows = log.history(connection, self.person_id, None, None, MOST)
-            sessions = {document_id: workspace.past(document_id) for document_id in {row.document_id for row in rows}}
+                rows = log.history(connection, self.person_id, limit=MOST)
+            sessions = {
+                document_id: workspace.open(document_id, needs_model=False).session
+                for document_id in {row.document_id for row in rows}
+            }
             self.lines = []
             for row in rows:
                 session = sessions[row.document_id]

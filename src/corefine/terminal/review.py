@@ -79,7 +79,7 @@ class ReviewScreen(Screen[None]):
     def _fill(self, onto: Span | None = None) -> None:
         """List the entities as model and answers make them now."""
         with self.workspaces.of(self.person_id) as workspace:
-            self.clusters = workspace.view(self.document_id).relabelled().clusters
+            self.clusters = workspace.open(self.document_id, lease="never").session.relabelled().clusters
         known = {span for cluster in self.clusters for span in cluster}
         self.chosen = [span for span in self.chosen if span in known]
         self.rows, options = [], []
@@ -181,13 +181,13 @@ class ReviewScreen(Screen[None]):
             except AnswerError as error:
                 self._tell(str(error))
                 return
-            entry = next(each for each in workspace.own(self.document_id).session.given if each.number == done.number)
+            entry = next(each for each in workspace.open(self.document_id).session.given if each.number == done.number)
         self.chosen = []
         self._fill(onto)
         self._tell(f"{entry.number}: {wording.said(entry, self.document)}")
 
     def _contradicts(self, workspace: Workspace, edit: edits.Edit, error: ContradictionError) -> None:
-        session = workspace.own(self.document_id).session
+        session = workspace.open(self.document_id).session
         against = [entry for entry in session.given if entry.number in error.answers]
         if not against:
             self._tell("This contradicts itself.")

@@ -1,4 +1,4 @@
-"""Where people differ, and what the owner decides. A decision outweighs every answer when answers are combined."""
+"""Where people differ, and what the owner decides. A decision counts before every answer when answers are merged."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import json
 import time
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
-from corefine.annotation.question import Answer, span_to_json
+from corefine.annotation.question import Answer, span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Span, document_order
 from corefine.errors import OutsideError
-from corefine.links import Relation
+from corefine.links import Assertion, First, NotAMention, Relation
 from corefine.project.project import Project
-from corefine.project.results.agreement import sessions_of
-from corefine.project.store import schema
-from corefine.project.store.people import Person
+from corefine.project.store import log, people, schema
+from corefine.project.work.sessions import everybodys_sessions
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one person's answers say of a mention; `first` is the earliest mention they tie it to."""
+    """What one person's answers say about a mention; `first` is the first mention of its entity, if they said it."""
 
     person: str
     is_mention: bool
@@ -32,68 +30,96 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class OwnerDecision:
+    """Whether a span is a mention, and the first mention of its entity."""
+
+    is_mention: bool
+    first: Span | None = None
+
+    def assertions(self, mention: Span) -> tuple[Assertion, ...]:
+        if not self.is_mention:
+            return (NotAMention(mention),)
+        return () if self.first is None else (First(self.first, mention),)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeDecision:
+    """A decision as the database has it."""
+
+    document_id: int
+    mention: Span
+    decision: OwnerDecision
+    person_id: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
     document_id: int
     document_name: str
     mention: Span
     opinions: tuple[Opinion, ...]
-    decision: dict[str, Any] | None
+    decision: OwnerDecision | None
 
 
-def differences(project: Project) -> list[Difference]:
-    """Every mention of which two people's answers cannot both be true."""
+def disagreements(project: Project) -> list[Disagreement]:
+    """Every mention about which two people's answers cannot both be true."""
     with project.database.read() as connection:
-        decided = {
-            (row.document_id, row.mention): json.loads(row.decision)
-            for row in connection.execute(select(schema.decisions))
-        }
+        names = people.names(connection)
+        decided = {(made.document_id, made.mention): made.decision for made in decisions_of(connection)}
     found = []
-    for entry in project.documents.all():
-        sessions = sessions_of(project, entry.id, with_model=False)
-        if len(sessions) < 2:
-            continue
+    for document in project.documents.all():
+        with project.database.read() as connection:
+            rows = log.events_of(connection, document_id=document.id)
+        sessions = everybodys_sessions(project, document.id, rows)
         asked = {answered.question.mention for session in sessions.values() for answered in session.answers}
         for mention in sorted(asked, key=document_order):
             pairs = combinations(sessions.values(), 2)
             if any(_differ(a, b, mention) or _differ(b, a, mention) for a, b in pairs):
-                opinions = tuple(_opinion(name, session, mention) for name, session in sessions.items())
-                decision = decided.get((entry.id, key_of(mention)))
-                found.append(Difference(entry.id, entry.key, mention, opinions, decision))
+                opinions = tuple(_opinion(names[person], session, mention) for person, session in sessions.items())
+                decision = decided.get((document.id, mention))
+                found.append(Disagreement(document.id, document.key, mention, opinions, decision))
     return found
 
 
-def decide(
-    project: Project,
-    person: Person,
-    document_id: int,
-    mention: Span,
-    decision: dict[str, Any] | None,
-    first: Span | None,
-) -> None:
-    """Keep the owner's decision about a mention; None takes it back."""
+def decisions_of(connection: Connection, document_id: int | None = None) -> list[MadeDecision]:
+    """The owner's decisions, about one document or all."""
+    query = select(schema.decisions)
+    if document_id is not None:
+        query = query.where(schema.decisions.c.document_id == document_id)
+    found = []
+    for row in connection.execute(query):
+        fields = json.loads(row.decision)
+        first = fields.get("first")
+        decision = OwnerDecision(fields.get("mention", True), None if first is None else span_from_json(first))
+        mention = span_from_json(json.loads(row.mention))
+        found.append(MadeDecision(row.document_id, mention, decision, row.person_id, row.at))
+    return found
+
+
+def decide(project: Project, person_id: int, document_id: int, mention: Span, decision: OwnerDecision | None) -> None:
+    """Store the owner's decision about a mention; None removes it."""
     document = project.documents.get(document_id)
+    first = None if decision is None else decision.first
     for span in (mention, first):
         if span is not None and not document.holds(span):
             raise OutsideError(f"span {span} is outside document {document.key}")
     if first is not None and first > mention:
         raise OutsideError(f"the first appearance {first} comes after the mention {mention}")
-    key = {"document_id": document_id, "mention": key_of(mention)}
+    key = {"document_id": document_id, "mention": json.dumps(span_to_json(mention))}
 
-    def job(connection: Connection) -> None:
+    def write(connection: Connection) -> None:
         connection.execute(delete(schema.decisions).filter_by(**key))
         if decision is not None:
-            values = {**key, "decision": json.dumps(decision), "person_id": person.id, "at": time.time()}
+            fields = {"mention": decision.is_mention, "first": None if first is None else span_to_json(first)}
+            values = {**key, "decision": json.dumps(fields), "person_id": person_id, "at": time.time()}
             connection.execute(insert(schema.decisions).values(values))
 
-    project.writer.write(job)
-
-
-def key_of(mention: Span) -> str:
-    return json.dumps(span_to_json(mention))
+    project.writer.write(write)
 
 
 def _differ(a: Session, b: Session, mention: Span) -> bool:
-    """Whether something that `a` says of the mention is excluded by what `b` says."""
+    """Whether `b`'s answers exclude something that `a`'s say about the mention."""
     if a.links.is_mention(mention) != b.links.is_mention(mention):
         return a.links.entity_id(mention) is not None or b.links.entity_id(mention) is not None
     entity = a.links.entity_of(mention) or ()

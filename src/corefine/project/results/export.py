@@ -1,4 +1,4 @@
-"""What a project gives: annotated documents in any format, where each link comes from, the model, a report."""
+"""What can be exported: annotated documents in any format, where each link comes from, the model, a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corefine import __version__, formats
-from corefine.document import Document
 from corefine.errors import InputError
 from corefine.files import write_atomically
 from corefine.project.project import Project
@@ -17,10 +16,10 @@ from corefine.project.results import provenance
 from corefine.project.results.merged import Merged, merged
 from corefine.project.results.report import report
 from corefine.project.store import predictions
-from corefine.project.store.documents import DocumentInfo
-from corefine.project.store.predictions import EMPTY, READY, TRAINED
 
 PROVENANCE, REPORT, MODEL = "provenance", "report", "model"
+NO_MODEL = "no model has been trained in this project yet"
+NO_DOCUMENTS = "there are no documents to export"
 ABOUT = {
     "jsonl": "annotated documents as JSON lines, with all that corefine knows of them",
     "conll": "annotated documents as CoNLL-2012; no source text, no mentions with gaps",
@@ -40,19 +39,15 @@ class ExportKind:
 
 
 def kinds() -> list[ExportKind]:
-    """All that can be exported: every format that is written, and three kinds of our own."""
-    known = [
-        ExportKind(
-            each.name, each.endings[0] if each.many else "", ABOUT.get(each.name, f"annotated documents as {each.name}")
-        )
-        for each in formats.FORMATS.values()
-    ]
+    """Every format that is written, and three kinds of our own."""
+    found = []
+    for each in formats.FORMATS.values():
+        about = ABOUT.get(each.name, f"annotated documents as {each.name}")
+        found.append(ExportKind(each.name, each.endings[0] if each.many else "", about))
     return [
-        *known,
+        *found,
         ExportKind(PROVENANCE, ".json", "for each link: who said it, what it follows from, or the model's probability"),
-        ExportKind(
-            REPORT, ".html", "one page about the project: what was done, the learning curve, agreement and times"
-        ),
+        ExportKind(REPORT, ".html", "one page about the project: answers, learning curve, agreement and times"),
         ExportKind(MODEL, "", "the trained model, as `corefine predict --model` takes it"),
     ]
 
@@ -60,41 +55,19 @@ def kinds() -> list[ExportKind]:
 def missing(project: Project, kind: str) -> str | None:
     """Why something cannot be exported yet; None if it can."""
     if kind == MODEL and _trained(project) is None:
-        return "no model has been trained in this project yet"
-    if kind in formats.FORMATS and all(entry.held_out for entry in project.documents.all()):
-        return "there are no documents to export"
+        return NO_MODEL
+    if kind in formats.FORMATS and all(document.held_out for document in project.documents.all()):
+        return NO_DOCUMENTS
     return None
-
-
-def labelled(project: Project, *, answered_only: bool = False) -> Iterator[tuple[DocumentInfo, Merged, int | None]]:
-    """Every document under everybody's answers and the newest model that has read it."""
-    with project.database.read() as connection:
-        ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
-    for entry in project.documents.all():
-        if entry.held_out:
-            continue
-        version = project.predictions.newest(ready, entry.id)
-        prediction = EMPTY if version is None else project.predictions.load(version, entry.id)
-        found = merged(project, entry.id, prediction)
-        if found.session.entries or not answered_only:
-            yield entry, found, version
-
-
-def documents(project: Project, *, answered_only: bool = False) -> Iterator[Document]:
-    for _, found, _ in labelled(project, answered_only=answered_only):
-        yield found.session.relabelled()
 
 
 def export(
     project: Project, path: Path, kind: str | None = None, *, answered_only: bool = False, lossy: bool = False
 ) -> dict[str, int]:
     """Write one kind of export; without `kind`, the one that the path's ending tells. Returns what got lost."""
-    kind = kind or _kind_of(path)
+    kind = kind or {".json": PROVENANCE, ".html": REPORT}.get(path.suffix)
     if kind == PROVENANCE:
-        found = [
-            provenance.describe(project, each, version)
-            for _, each, version in labelled(project, answered_only=answered_only)
-        ]
+        found = [provenance.describe(project, each, version) for each, version in _merged(project, answered_only)]
         text = json.dumps({"corefine": __version__, "documents": found}, ensure_ascii=False, indent=1)
         write_atomically(path, text.encode())
     elif kind == REPORT:
@@ -102,23 +75,29 @@ def export(
     elif kind == MODEL:
         _copy_model(project, path)
     else:
-        every = list(documents(project, answered_only=answered_only))
-        if not every:
-            raise InputError("there are no documents to export")
+        relabelled = [each.session.relabelled() for each, _ in _merged(project, answered_only)]
+        if not relabelled:
+            raise InputError(NO_DOCUMENTS)
         if not formats.format_for(path, kind).many:
             path.mkdir(parents=True, exist_ok=True)
-        return formats.write(every, path, kind, lossy=lossy)
+        return formats.write(relabelled, path, kind, lossy=lossy)
     return {}
 
 
-def _kind_of(path: Path) -> str | None:
-    return {".json": PROVENANCE, ".html": REPORT}.get(path.suffix)
+def _merged(project: Project, answered_only: bool) -> Iterator[tuple[Merged, int | None]]:
+    """Every document under everybody's answers and the newest model that has read it, and that model's version."""
+    for document in project.documents.all():
+        if not document.held_out:
+            version, prediction = project.newest_prediction(document.id)
+            found = merged(project, document.id, prediction)
+            if found.session.entries or not answered_only:
+                yield found, version
 
 
 def _copy_model(project: Project, path: Path) -> None:
     trained = _trained(project)
     if trained is None:
-        raise InputError("no model has been trained in this project yet")
+        raise InputError(NO_MODEL)
     if path.exists():
         raise InputError(f"{path} is there already: name a folder that is not")
     shutil.copytree(project.models / f"v{trained}", path)
@@ -127,5 +106,6 @@ def _copy_model(project: Project, path: Path) -> None:
 def _trained(project: Project) -> int | None:
     """The newest version that was trained on the project's answers."""
     with project.database.read() as connection:
-        every = predictions.all_versions(connection)
-    return max((each.id for each in every if each.kind == TRAINED and each.state == READY), default=None)
+        versions = predictions.all_versions(connection)
+    ready = [version.id for version in versions if version.kind == predictions.TRAINED and version.is_ready]
+    return max(ready, default=None)

@@ -1,4 +1,4 @@
-"""Where each link of the annotated corpus comes from: who said it, from which answers it follows, or the model."""
+"""Where each link comes from: a person said it, it follows from several answers, or the model predicts it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from corefine.annotation import wording
-from corefine.annotation.log import EditEntry
 from corefine.annotation.question import span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span
@@ -17,14 +16,14 @@ from corefine.project.store import people
 
 
 def describe(project: Project, found: Merged, version: int | None) -> dict[str, Any]:
-    """One document with its entities, and for each mention but the first the link that ties it to an earlier one.
+    """A document's entities, and for each mention but an entity's first the link to an earlier mention.
 
-    source    "said": one person said just this; "inferred": it follows from `answers`; "model": nobody said it
+    A link's `source` is "said" if one person said just this, "inferred" if it follows from `answers`, else "model".
     """
     session = found.session
     document = session.relabelled()
     with project.database.read() as connection:
-        names = {person.id: person.name for person in people.everybody(connection)}
+        names = people.names(connection)
     entries = {entry.number: entry for entry in session.entries}
     return {
         "document": document.name,
@@ -68,7 +67,7 @@ def _link(found: Merged, cluster: Cluster, mention: Span) -> dict[str, Any]:
 
 
 def _antecedent(session: Session, cluster: Cluster, mention: Span) -> Span:
-    """What the mention is tied to: a mention people tied it to, else the model's, else the one before."""
+    """The earlier mention to link to: one that people linked it to, else the model's, else the one before."""
     earlier = [span for span in cluster if span < mention] or [cluster[0]]
     said = [span for span in earlier if session.links.relation(span, mention) is Relation.MUST]
     if said:
@@ -79,12 +78,6 @@ def _antecedent(session: Session, cluster: Cluster, mention: Span) -> Span:
 
 
 def _says(session: Session, number: int, a: Span, b: Span) -> bool:
-    """Whether one entry says by itself, in so many words, that the two are one."""
+    """Whether an answer says directly that the two are one entity."""
     entry = next(entry for entry in session.entries if entry.number == number)
-    return isinstance(entry, EditEntry) and any(
-        isinstance(each, Must | First) and {a, b} == _ends(each) for each in entry.assertions
-    )
-
-
-def _ends(assertion: Must | First) -> set[Span]:
-    return {assertion.a, assertion.b} if isinstance(assertion, Must) else {assertion.first, assertion.mention}
+    return any(isinstance(each, Must | First) and set(each.spans) == {a, b} for each in entry.assertions)

@@ -1,6 +1,6 @@
-"""The database of a project: SQLite in the project's folder, or PostgreSQL; brought up to date when it is opened.
+"""The database of a project: SQLite in the project's folder, or PostgreSQL.
 
-What is committed is on disk: SQLite runs with a write-ahead log that is forced to disk at every commit.
+What is committed is on disk: SQLite forces its write-ahead log to disk at every commit.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ _SERVER_LOCK = 0x636F7266
 
 
 class Database:
-    """Connections for reading, and for writing in one transaction."""
-
     def __init__(self, url: str | URL) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -41,18 +39,18 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database."""
+        """A connection that sees the database in one state."""
         with self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction: all of it is on disk when the block has been left, or nothing is."""
+        """A transaction. After the block, all of it is on disk; if the block raises, nothing of it is."""
         with self.engine.connect().execution_options(corefine_writes=True) as connection, connection.begin():
             yield connection
 
     def upgrade(self) -> None:
-        """Bring the tables up to date; refuse a database that a newer corefine made."""
+        """Bring the tables up to date; raise if a newer corefine made them."""
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
@@ -72,7 +70,7 @@ class Database:
             raise InputError(f"the database {self.name} cannot be opened: {error.orig}") from error
 
     def lock(self) -> Connection | None:
-        """Be the only server of a database that several machines can reach, as long as the connection is kept."""
+        """Keep other servers out of a PostgreSQL database as long as the returned connection is open."""
         if self.is_sqlite:
             return None
         connection = self.engine.connect()
@@ -81,7 +79,7 @@ class Database:
         if not taken:
             connection.close()
             raise InputError(f"the database {self.name} is in use by another corefine server: stop it first")
-        connection.detach()  # closing it ends it, and the lock with it
+        connection.detach()  # so that closing it really closes it, and frees the lock
         return connection
 
     @property
@@ -114,7 +112,7 @@ def _checked(url: str | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        # No ping before use: a connection that was cut fails once, and who gets a 503 tries again.
+        # No ping before use: a connection that was cut fails once, and the client repeats a request that got a 503.
         return create_engine(url, pool_size=20, max_overflow=40)
     engine = create_engine(
         url,
@@ -126,13 +124,13 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin below, not where sqlite3 guesses
+        connection.isolation_level = None  # transactions begin below, not where sqlite3 would begin them
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that will write says so at once: one that only finds out later may fail as too late.
+        # A transaction that begins by reading may fail when it writes, if another one wrote in between.
         writes = connection.get_execution_options().get("corefine_writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

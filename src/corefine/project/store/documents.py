@@ -1,4 +1,4 @@
-"""The documents of a project: kept whole in the database, so that a file changed later changes no answer's meaning."""
+"""The documents of a project. The database has all of their text, so that a file changed later changes no answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,13 @@ class DocumentInfo:
 
 @dataclass(slots=True)
 class Imported:
-    """What came of files: ids of new documents; files skipped, with reasons; known files, changed or as they were."""
+    """What came of importing files.
+
+    added      ids of new documents
+    skipped    files that could not be read, with reasons
+    changed    files imported before that have changed since
+    known      files imported before that have not
+    """
 
     added: list[int] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -58,13 +64,8 @@ class Imported:
         ]
 
 
-_COLUMNS = tuple(
-    DOCUMENTS[name] for name in ("id", "name", "part", "tokens", "has_gold", "held_out", "source", "source_digest")
-)
-
-
 class Documents:
-    """Reading them, with those read last kept."""
+    """Reads documents, and keeps those read last in memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -77,14 +78,15 @@ class Documents:
 
     def _get(self, document_id: int) -> Document:
         with self._database.read() as connection:
-            row = connection.execute(select(DOCUMENTS.content).where(DOCUMENTS.id == document_id)).first()
-        if row is None:
+            content = connection.execute(select(DOCUMENTS.content).where(DOCUMENTS.id == document_id)).scalar()
+        if content is None:
             raise LookupError(f"there is no document {document_id}")
-        return next(iter(formats.read(io.BytesIO(row.content.encode()), "jsonl")))
+        return next(iter(formats.read(io.BytesIO(content.encode()), "jsonl")))
 
 
 def all_of(connection: Connection) -> list[DocumentInfo]:
-    return [DocumentInfo(*row) for row in connection.execute(select(*_COLUMNS).order_by(DOCUMENTS.id))]
+    columns = [DOCUMENTS[name] for name in DocumentInfo.__dataclass_fields__]
+    return [DocumentInfo(*row) for row in connection.execute(select(*columns).order_by(DOCUMENTS.id))]
 
 
 def to_annotate(connection: Connection) -> list[DocumentInfo]:
@@ -100,19 +102,18 @@ def add(
     digest: str | None = None,
     held_out: bool = False,
 ) -> int:
-    """Keep a document; one whose name is taken gets a number behind it."""
+    """Store a document and return its id. If its name is taken, a number is added to it."""
     name = base = document.name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
     count = 1
     taken = select(DOCUMENTS.id).where(DOCUMENTS.part == document.part)
     while connection.execute(taken.where(DOCUMENTS.name == name)).first() is not None:
         count += 1
         name = f"{base} ({count})"
-    kept = replace(document, name=name)
     values = {
         "name": name,
         "part": document.part,
         "tokens": len(document),
-        "content": formats.FORMATS["jsonl"].files[".jsonl"](kept),
+        "content": formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name)),
         "has_gold": bool(document.clusters),
         "held_out": held_out,
         "source": source,
@@ -130,14 +131,11 @@ def import_paths(
     held_out: bool = False,
     source_name: Callable[[Path], str] = lambda path: str(path.resolve()),
 ) -> Imported:
-    """Read files and folders. What cannot be read is listed and skipped; the rest is kept.
+    """Import files and folders. Files that cannot be read are listed and skipped.
 
     A file that was imported before is not imported again; `source_name` says by which name it is known.
     """
-    known: dict[str, set[str | None]] = {}
-    for entry in all_of(connection):
-        if entry.source is not None:
-            known.setdefault(entry.source, set()).add(entry.source_digest)
+    known = _digests(connection)
     result = Imported()
     skipped = result.skipped
     for path, _ in formats.find_files(paths, on_skip=lambda path, reason: skipped.append((str(path), reason))):
@@ -146,29 +144,32 @@ def import_paths(
             source = source_name(path)
             if source not in known:
                 _import_file(connection, path, source, digest, held_out, result)
-            elif digest not in known[source]:
-                result.changed.append(str(path))
             else:
-                result.known.append(str(path))
+                (result.known if digest in known[source] else result.changed).append(str(path))
         except (CorefineError, OSError) as error:
             result.skipped.append((str(path), str(error)))
     return result
 
 
 def changed_files(connection: Connection) -> list[str]:
-    """Files whose documents are in the project, and which are not what they were when they were imported."""
-    digests: dict[str, set[str | None]] = {}
-    for entry in all_of(connection):
-        if entry.source is not None:
-            digests.setdefault(entry.source, set()).add(entry.source_digest)
+    """Files that have changed since they were imported."""
     changed = []
-    for source, known in digests.items():
+    for source, known in _digests(connection).items():
         try:
             if _digest(Path(source)) not in known:
                 changed.append(source)
         except OSError:  # gone, or never a file: nothing to compare with
             continue
     return changed
+
+
+def _digests(connection: Connection) -> dict[str, set[str | None]]:
+    """By file, the digests of what was imported from it."""
+    found: dict[str, set[str | None]] = {}
+    for document in all_of(connection):
+        if document.source is not None:
+            found.setdefault(document.source, set()).add(document.source_digest)
+    return found
 
 
 def _import_file(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Select, func, insert, select
 
 from corefine.project.store import schema
 
 EVENTS = schema.events.c
 _APPEND = insert(schema.events)
+_GIVEN = ("answer", "edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,53 +32,54 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """A row of the log."""
+    """A row of the log; `outcome` has the request and what it brought about."""
 
     id: int
     person_id: int
     document_id: int
-    place: int
-    client_id: str
     kind: str
     event: dict[str, Any]
     outcome: dict[str, Any] | None
-    seconds: float
-    timing: Timing
     model_version: int
     at: float
 
     @property
     def number(self) -> int | None:
         """Of the answer or edit that was given."""
-        return self.event["number"] if self.kind in ("answer", "edit") else None
+        return self.event["number"] if self.kind in _GIVEN else None
+
+
+class LoggedStep(NamedTuple):
+    """What a workspace needs of every row."""
+
+    client_id: str
+    document_id: int
+    kind: str
+    seconds: float
+
+
+_COLUMNS = tuple(EVENTS[name] for name in LoggedEvent.__dataclass_fields__)
 
 
 def append(
     connection: Connection,
+    step: LoggedStep,
     *,
     person_id: int,
-    document_id: int,
     place: int,
-    client_id: str,
     event: dict[str, Any],
-    outcome: dict[str, Any] | None = None,
-    timing: Timing | None = None,
+    outcome: dict[str, Any],
+    timing: Timing,
     model_version: int,
 ) -> None:
-    """Add a row. The client's id, or the place in the session's log, given twice is an error of the database."""
-    timing = timing or Timing()
+    """Add a row. Giving a client's id or a place in the session's log twice is an error of the database."""
     row = {
+        **step._asdict(),
+        **asdict(timing),
         "person_id": person_id,
-        "document_id": document_id,
         "place": place,
-        "client_id": client_id,
-        "kind": event["event"],
         "event": json.dumps(event),
-        "outcome": None if outcome is None else json.dumps(outcome),
-        "seconds": event.get("seconds", 0.0),
-        "reading": timing.reading,
-        "initial": timing.initial,
-        "follow_up": timing.follow_up,
+        "outcome": json.dumps(outcome),
         "model_version": model_version,
         "at": time.time(),
     }
@@ -86,27 +88,38 @@ def append(
 
 def find(connection: Connection, person_id: int, client_id: str) -> LoggedEvent | None:
     """What was done under a client's id before."""
-    query = select(schema.events).where(EVENTS.person_id == person_id, EVENTS.client_id == client_id)
-    row = connection.execute(query).first()
-    return None if row is None else _logged(row)
+    query = select(*_COLUMNS).where(EVENTS.person_id == person_id, EVENTS.client_id == client_id)
+    return next(iter(_events(connection, query)), None)
 
 
-def events_of(
-    connection: Connection, *, person_id: int | None = None, document_id: int | None = None
+def events_of(connection: Connection, *, document_id: int, person_id: int | None = None) -> list[LoggedEvent]:
+    """The rows of a document, or of one person in it, in the order they were written."""
+    query = select(*_COLUMNS).where(EVENTS.document_id == document_id).order_by(EVENTS.id)
+    return _events(connection, query if person_id is None else query.where(EVENTS.person_id == person_id))
+
+
+def steps_of(connection: Connection, person_id: int) -> list[LoggedStep]:
+    """All that a person did, in order."""
+    query = select(EVENTS.client_id, EVENTS.document_id, EVENTS.kind, EVENTS.seconds)
+    rows = connection.execute(query.where(EVENTS.person_id == person_id).order_by(EVENTS.id))
+    return [LoggedStep(*row) for row in rows]
+
+
+def history(
+    connection: Connection, person_id: int, *, document_id: int | None = None, before: int | None = None, limit: int
 ) -> list[LoggedEvent]:
-    """The rows of a person, of a document, or of both, in the order they were written."""
-    query = select(schema.events).order_by(EVENTS.id)
-    if person_id is not None:
-        query = query.where(EVENTS.person_id == person_id)
+    """A person's answers and edits, newest first; `before` is the id of a row."""
+    query = select(*_COLUMNS).where(EVENTS.person_id == person_id, EVENTS.kind.in_(_GIVEN))
     if document_id is not None:
         query = query.where(EVENTS.document_id == document_id)
-    return [_logged(row) for row in connection.execute(query)]
+    if before is not None:
+        query = query.where(EVENTS.id < before)
+    return _events(connection, query.order_by(EVENTS.id.desc()).limit(limit))
 
 
 def count_answers(connection: Connection) -> int:
     """How many answers and edits the project has."""
-    query = select(func.count()).select_from(schema.events).where(EVENTS.kind.in_(("answer", "edit")))
-    return connection.execute(query).scalar_one()
+    return connection.execute(select(func.count()).where(EVENTS.kind.in_(_GIVEN))).scalar_one()
 
 
 def answers_by_document(connection: Connection, person_id: int) -> dict[int, int]:
@@ -115,30 +128,15 @@ def answers_by_document(connection: Connection, person_id: int) -> dict[int, int
     return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
 
 
-def history(
-    connection: Connection, person_id: int, document_id: int | None, before: int | None, limit: int
-) -> list[LoggedEvent]:
-    """A person's answers and edits, newest first."""
-    query = select(schema.events).where(EVENTS.person_id == person_id, EVENTS.kind.in_(("answer", "edit")))
-    if document_id is not None:
-        query = query.where(EVENTS.document_id == document_id)
-    if before is not None:
-        query = query.where(EVENTS.id < before)
-    return [_logged(row) for row in connection.execute(query.order_by(EVENTS.id.desc()).limit(limit))]
+def documents_with_answers(connection: Connection) -> set[int]:
+    return set(connection.execute(select(EVENTS.document_id).distinct()).scalars())
 
 
-def _logged(row: Any) -> LoggedEvent:
-    return LoggedEvent(
-        id=row.id,
-        person_id=row.person_id,
-        document_id=row.document_id,
-        place=row.place,
-        client_id=row.client_id,
-        kind=row.kind,
-        event=json.loads(row.event),
-        outcome=None if row.outcome is None else json.loads(row.outcome),
-        seconds=row.seconds,
-        timing=Timing(row.reading, row.initial, row.follow_up),
-        model_version=row.model_version,
-        at=row.at,
-    )
+def _events(connection: Connection, query: Select[Any]) -> list[LoggedEvent]:
+    found = []
+    for row in connection.execute(query):
+        fields = row._asdict()
+        fields["event"] = json.loads(row.event)
+        fields["outcome"] = None if row.outcome is None else json.loads(row.outcome)
+        found.append(LoggedEvent(**fields))
+    return found

@@ -1,4 +1,4 @@
-"""Who takes part: owners and annotators, their invitations and logins. Only hashes of tokens are kept."""
+"""The people of a project: owners and annotators, their invitations and logins. Only hashes of tokens are stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from corefine.errors import InputError
 from corefine.project.store import schema
@@ -16,6 +16,9 @@ from corefine.project.store import schema
 OWNER = "owner"
 ANNOTATOR = "annotator"
 LOGIN_DAYS = 90
+
+PEOPLE, LOGINS = schema.people.c, schema.logins.c
+_PERSON = select(PEOPLE.id, PEOPLE.name, PEOPLE.role, PEOPLE.active)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +33,22 @@ class Person:
         return self.role == OWNER
 
 
-_PERSON = (schema.people.c.id, schema.people.c.name, schema.people.c.role, schema.people.c.active)
-
-
-def hashed(token: str) -> str:
-    """Tokens are random and long, so a plain digest is enough: there is nothing to guess."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(32)
-
-
 def everybody(connection: Connection) -> list[Person]:
-    return [_person(row) for row in connection.execute(select(*_PERSON).order_by(schema.people.c.id))]
+    return [Person(*row) for row in connection.execute(_PERSON.order_by(PEOPLE.id))]
+
+
+def names(connection: Connection) -> dict[int, str]:
+    return {person.id: person.name for person in everybody(connection)}
 
 
 def by_id(connection: Connection, person_id: int) -> Person | None:
-    row = connection.execute(select(*_PERSON).where(schema.people.c.id == person_id)).first()
-    return None if row is None else _person(row)
+    return _first(connection, _PERSON.where(PEOPLE.id == person_id))
 
 
 def first_owner(connection: Connection) -> Person:
-    """The owner whom a server on loopback takes its visitor for; made if there is none."""
-    query = select(*_PERSON).where(schema.people.c.role == OWNER, schema.people.c.active).order_by(schema.people.c.id)
-    row = connection.execute(query).first()
-    return _person(row) if row is not None else add(connection, "owner", OWNER)
+    """The owner, as whom a server on loopback serves everybody; made if there is none."""
+    owners = _PERSON.where(PEOPLE.role == OWNER, PEOPLE.active).order_by(PEOPLE.id)
+    return _first(connection, owners) or add(connection, "owner", OWNER)
 
 
 def add(connection: Connection, name: str, role: str = ANNOTATOR) -> Person:
@@ -64,60 +57,41 @@ def add(connection: Connection, name: str, role: str = ANNOTATOR) -> Person:
         raise InputError("a person needs a name")
     if role not in (OWNER, ANNOTATOR):
         raise InputError(f"there is no role {role!r}; choose {OWNER} or {ANNOTATOR}")
-    taken = connection.execute(select(schema.people.c.id).where(schema.people.c.name == name)).first()
-    if taken is not None:
+    if _first(connection, _PERSON.where(PEOPLE.name == name)) is not None:
         raise InputError(f"there is somebody called {name!r} already; choose another name")
     values = {"name": name, "role": role, "active": True, "created_at": time.time()}
-    query = insert(schema.people).values(values).returning(schema.people.c.id)
+    query = insert(schema.people).values(values).returning(PEOPLE.id)
     return Person(connection.execute(query).scalar_one(), name, role)
 
 
 def invite(connection: Connection, person: Person) -> str:
-    """A new token for a person, shown once; the old one and every login of it end."""
-    token = new_token()
-    values = {"token_hash": hashed(token), "active": True}
-    connection.execute(update(schema.people).where(schema.people.c.id == person.id).values(values))
-    connection.execute(delete(schema.logins).where(schema.logins.c.person_id == person.id))
+    """A new token for a person, shown once; their old token and all their logins end."""
+    token = _new_token()
+    _set_token(connection, person, _hashed(token))
     return token
 
 
 def revoke(connection: Connection, person: Person) -> None:
-    """End a person's access; what they answered stays."""
-    others = select(func.count()).where(
-        schema.people.c.role == OWNER, schema.people.c.active, schema.people.c.id != person.id
-    )
-    if person.is_owner and not connection.execute(others).scalar_one():
+    """End a person's access; their answers stay."""
+    others = _PERSON.where(PEOPLE.role == OWNER, PEOPLE.active, PEOPLE.id != person.id)
+    if person.is_owner and _first(connection, others) is None:
         raise InputError(f"{person.name} is the only owner; a project needs one")
-    values = {"token_hash": None, "active": False}
-    connection.execute(update(schema.people).where(schema.people.c.id == person.id).values(values))
-    connection.execute(delete(schema.logins).where(schema.logins.c.person_id == person.id))
-
-
-def by_token(connection: Connection, token: str) -> Person | None:
-    """Whose invitation this is."""
-    query = select(*_PERSON).where(schema.people.c.token_hash == hashed(token), schema.people.c.active)
-    row = connection.execute(query).first()
-    return None if row is None else _person(row)
+    _set_token(connection, person, None)
 
 
 def log_in(connection: Connection, person: Person) -> str:
-    """A secret for the person's browser to show from now on."""
-    secret = new_token()
+    """A secret for the person's browser to keep. Given to `enter`, it lets the person in once more."""
+    secret = _new_token()
     now = time.time()
-    values = {"token_hash": hashed(secret), "person_id": person.id, "created_at": now}
+    values = {"token_hash": _hashed(secret), "person_id": person.id, "created_at": now}
     connection.execute(insert(schema.logins).values(**values, expires_at=now + LOGIN_DAYS * 86_400))
-    connection.execute(delete(schema.logins).where(schema.logins.c.expires_at < now))
+    connection.execute(delete(schema.logins).where(LOGINS.expires_at < now))
     return secret
 
 
-def once(connection: Connection, person: Person) -> str:
-    """A token that lets a person in one time, as for the owner who starts the server; ends nothing else."""
-    return log_in(connection, person)
-
-
 def enter(connection: Connection, token: str) -> tuple[Person, str] | None:
-    """Trade an invitation's token, or one from `once`, for a login."""
-    person = by_token(connection, token)
+    """Trade an invitation's token, or a secret from `log_in`, which ends, for a login."""
+    person = _first(connection, _PERSON.where(PEOPLE.token_hash == _hashed(token), PEOPLE.active))
     if person is None:
         person = by_login(connection, token)
         log_out(connection, token)
@@ -125,28 +99,37 @@ def enter(connection: Connection, token: str) -> tuple[Person, str] | None:
 
 
 def log_out(connection: Connection, secret: str) -> None:
-    connection.execute(delete(schema.logins).where(schema.logins.c.token_hash == hashed(secret)))
+    connection.execute(delete(schema.logins).where(LOGINS.token_hash == _hashed(secret)))
 
 
 def by_login(connection: Connection, secret: str) -> Person | None:
-    """Who shows this secret."""
-    logins = schema.logins.c
-    query = (
-        select(*_PERSON)
-        .join(schema.logins, logins.person_id == schema.people.c.id)
-        .where(logins.token_hash == hashed(secret), logins.expires_at > time.time(), schema.people.c.active)
-    )
-    row = connection.execute(query).first()
-    return None if row is None else _person(row)
+    """The person who has this secret from `log_in`."""
+    query = _PERSON.join(schema.logins, LOGINS.person_id == PEOPLE.id)
+    valid = (LOGINS.token_hash == _hashed(secret), LOGINS.expires_at > time.time(), PEOPLE.active)
+    return _first(connection, query.where(*valid))
 
 
 def any_tokens(connection: Connection) -> bool:
-    """Whether anybody has an invitation: from then on nobody gets in without."""
-    return (
-        connection.execute(select(schema.people.c.id).where(schema.people.c.token_hash.is_not(None))).first()
-        is not None
-    )
+    """Whether anybody has an invitation: from then on nobody gets in without one."""
+    query = select(func.count()).where(PEOPLE.token_hash.is_not(None))
+    return bool(connection.execute(query).scalar_one())
 
 
-def _person(row: Any) -> Person:
-    return Person(row.id, row.name, row.role, row.active)
+def _first(connection: Connection, query: Select[Any]) -> Person | None:
+    row = connection.execute(query).first()
+    return None if row is None else Person(*row)
+
+
+def _set_token(connection: Connection, person: Person, token_hash: str | None) -> None:
+    values = {"token_hash": token_hash, "active": token_hash is not None}
+    connection.execute(update(schema.people).where(PEOPLE.id == person.id).values(values))
+    connection.execute(delete(schema.logins).where(LOGINS.person_id == person.id))
+
+
+def _hashed(token: str) -> str:
+    """Tokens are long and random, so a plain digest is enough: there is nothing to guess."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(32)

@@ -1,7 +1,7 @@
-"""Model versions, and what each says about each document.
+"""Model versions, and their predictions for each document.
 
-Predictions are files, one a document and version, written by the background worker; once written they never change, so
-that a session brought back from its log asks the very question that was open.
+A prediction is a file that the background worker writes once and that never changes, so that a session brought back
+from its log asks the same question again.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from corefine.project.store import schema
 RULES, STARTER, TRAINED = "rules", "starter", "trained"
 TRAINING, READY, FAILED = "training", "ready", "failed"
 
-_NOTHING = np.zeros(0)
 EMPTY = Prediction(
-    (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 1)), members=np.zeros((1, 0, 1)), mention_scores=_NOTHING
+    (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 1)), members=np.zeros((1, 0, 1)), mention_scores=np.zeros(0)
 )
-"""Of no spans: a log is replayed on it first, which is fast, and the real one taken up at the end."""
+"""A prediction of no spans, for sessions that need no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,10 @@ class ModelVersion:
     f1: float | None
     message: str | None
     created_at: float
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == READY
 
 
 def add_version(connection: Connection, name: str, kind: str, *, state: str = READY, answers: int = 0) -> int:
@@ -69,8 +72,19 @@ def latest_version(connection: Connection) -> ModelVersion | None:
     return None if row is None else ModelVersion(*row)
 
 
+def ready_versions(connection: Connection) -> list[int]:
+    """The numbers of the versions that can be used, oldest first."""
+    return [version.id for version in all_versions(connection) if version.is_ready]
+
+
+def training_share(connection: Connection) -> float | None:
+    """How far training has come; None while there is none."""
+    share: float | None = connection.execute(select(schema.worker.c.share_done)).scalar()
+    return share
+
+
 class Predictions:
-    """The files of a project's predictions."""
+    """The prediction files of a project."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -112,4 +126,4 @@ class Predictions:
                     mention_scores=parts.get("mention_scores"),
                 )
         except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise ModelError(f"{path} cannot be read ({error}); delete it and it is made again") from error
+            raise ModelError(f"{path} cannot be read ({error}): delete it, and it is made again") from error

@@ -1,4 +1,4 @@
-"""One thread that writes: whoever waits at the same time shares one commit, and so one wait for the disk."""
+"""One thread writes to the database. Writes that wait at the same time share one commit: one wait for the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from corefine.project.store.database import Database
 
 T = TypeVar("T")
-
 _Write = tuple[Callable[[Connection], Any], Future[Any]]
 
 MOST_AT_ONCE = 200
@@ -21,11 +20,7 @@ MOST_AT_ONCE = 200
 
 
 class Writer:
-    """Takes functions of a connection and runs them in order.
-
-    When `write` returns, what the function did is on disk; when it raises, nothing of it is. A function may be run
-    again where somebody else's failed, so it must change nothing but the database.
-    """
+    """Runs functions of a connection, in order."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,12 +30,13 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="corefine-writer", daemon=True)
         self._thread.start()
 
-    def write(self, job: Callable[[Connection], T]) -> T:
+    def write(self, function: Callable[[Connection], T]) -> T:
+        """Run a function. When this returns, what it wrote is on disk; when this raises, nothing of it is."""
         done: Future[T] = Future()
         with self._lock:
             if self._closed:
                 raise RuntimeError("the project is closed")
-            self._queue.put((job, done))
+            self._queue.put((function, done))
         return done.result()
 
     def close(self) -> None:
@@ -53,50 +49,33 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        more = True
-        while more:
-            first = self._queue.get()
-            if first is None:
-                return
+        while (first := self._queue.get()) is not None:
             batch = [first]
             while len(batch) < MOST_AT_ONCE and not self._queue.empty():
                 item = self._queue.get()
                 if item is None:
-                    more = False
-                    break
+                    self._commit(batch)
+                    return
                 batch.append(item)
             self._commit(batch)
 
     def _commit(self, batch: list[_Write]) -> None:
-        """All in one transaction; if that fails, each in a part of its own, so that no error takes others with it."""
-        try:
-            with self._database.write() as connection:
-                results = [job(connection) for job, _ in batch]
-        except BaseException as error:
-            if len(batch) == 1:
-                batch[0][1].set_exception(error)
-            else:
-                self._commit_apart(batch)
-            return
-        for (_, done), result in zip(batch, results, strict=True):
-            done.set_result(result)
-
-    def _commit_apart(self, batch: list[_Write]) -> None:
+        """All in one transaction, each in a savepoint of its own, so that one that fails takes no other with it."""
         results: list[tuple[Future[Any], Any]] = []
-        failures: list[tuple[Future[Any], BaseException]] = []
         try:
             with self._database.write() as connection:
-                for job, done in batch:
+                for function, done in batch:
                     try:
                         with connection.begin_nested():
-                            results.append((done, job(connection)))
+                            result = function(connection)
                     except BaseException as error:
-                        failures.append((done, error))
-        except BaseException as error:  # the commit failed, so all of it did
+                        done.set_exception(error)
+                    else:
+                        results.append((done, result))
+        except BaseException as error:  # the commit failed, and with it every write
             for _, done in batch:
-                done.set_exception(error)
+                if not done.done():
+                    done.set_exception(error)
             return
-        for done, failure in failures:
-            done.set_exception(failure)
         for done, result in results:
             done.set_result(result)

@@ -10,6 +10,7 @@ from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.prediction import Prediction
+from corefine.project.project import Project
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
 from corefine.project.store.settings import Settings
@@ -20,11 +21,11 @@ class OpenDocument:
     """One person's live session about one document.
 
     version        of the model that asks the open question
-    ahead          of a newer model that is behind the session already and will ask the next one; None: there is none
-    waited         whether a newer model was there at the last answer, and not taken up
     place          how many events its log has on disk
-    done           whether it was left, or has nothing more to ask
+    done           whether the person has finished it, or nothing is left to ask
     lease_until    when somebody else may take the document
+    ahead          the version of a newer model that the session has taken up and that asks the next question
+    waited         whether a newer model was there at the last answer, and was not taken up
     """
 
     document_id: int
@@ -44,10 +45,10 @@ def rebuild(
     settings: Settings,
     cost: CostModel | None = None,
 ) -> Session:
-    """The session that this log is of, under this prediction.
+    """The session that has this log, under this prediction.
 
-    The log is replayed without a prediction, which is fast; rows, clusters and scores depend only on the links and the
-    prediction, so taking it up at the end makes the same session.
+    The log is replayed without a prediction, which is fast. The prediction is taken up at the end and makes the same
+    session, since rows, clusters and scores depend only on it and on the links.
     """
     session = Session(
         document,
@@ -63,3 +64,14 @@ def rebuild(
     if prediction is not EMPTY:
         session.use(prediction)
     return session
+
+
+def everybodys_sessions(
+    project: Project, document_id: int, rows: Sequence[LoggedEvent], prediction: Prediction = EMPTY
+) -> dict[int, Session]:
+    """By person, the sessions of all who have worked on a document; `rows` are the document's."""
+    document, settings = project.documents.get(document_id), project.settings
+    return {
+        person_id: rebuild(document, [row for row in rows if row.person_id == person_id], prediction, settings)
+        for person_id in dict.fromkeys(row.person_id for row in rows)
+    }

@@ -1,4 +1,4 @@
-"""All workspaces of a project, and what they share: settings, model versions, and room in memory."""
+"""The workspaces of everybody in a project, and what they share: settings, model versions, sessions in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import select
-
-from corefine.annotation.cost import CostModel
-from corefine.annotation.session import Session
 from corefine.errors import ConfigError, ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
-from corefine.project.store import log, predictions, schema
+from corefine.project.store import log, predictions
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import Settings
@@ -27,14 +23,13 @@ MOST_OPEN = 100
 """Sessions kept in memory; others are brought back from the log when they are needed."""
 
 FRESH_SECONDS = 1.0
-"""How often to look whether there is a newer model."""
+"""How often to look for a newer model."""
 
 
 class Workspaces:
     def __init__(self, project: Project, *, most_open: int = MOST_OPEN) -> None:
         self.project = project
-        self.settings: Settings = project.settings
-        self.cost: CostModel = project.cost
+        self.settings, self.cost = project.settings, project.cost
         self._most = most_open
         self._lock = threading.Lock()
         self._locks: dict[int, threading.Lock] = {}
@@ -43,8 +38,8 @@ class Workspaces:
         self._versions: list[ModelVersion] = []
         self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
-        self._newest: dict[int, int | None] = {}  # what was found since then
-        self._entries: list[DocumentInfo] | None = None
+        self._newest: dict[int, int | None] = {}  # by document; what was found since then
+        self._documents: list[DocumentInfo] | None = None
 
     @contextmanager
     def of(self, person_id: int) -> Iterator[Workspace]:
@@ -58,16 +53,16 @@ class Workspaces:
             yield workspace
 
     def forget(self, person_id: int) -> None:
-        """Drop what memory has of a person; the log has it all."""
+        """Drop what memory has of a person; it is read from the log again."""
         self._workspaces.pop(person_id, None)
         with self._lock:
             for key in [key for key in self._open if key[0] == person_id]:
                 del self._open[key]
 
-    # Settings
+    # Settings and documents
 
     def change_settings(self, new: Settings) -> None:
-        """Put new settings in force; open questions are chosen anew under them."""
+        """Use new settings from now on; open questions are chosen anew under them."""
         if new.infer_first != self.settings.infer_first:
             with self.project.database.read() as connection:
                 if log.count_answers(connection):
@@ -79,12 +74,12 @@ class Workspaces:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents that people are asked about."""
-        if self._entries is None:
-            self._entries = [entry for entry in self.project.documents.all() if not entry.held_out]
-        return self._entries
+        if self._documents is None:
+            self._documents = [document for document in self.project.documents.all() if not document.held_out]
+        return self._documents
 
     def documents_changed(self) -> None:
-        self._entries = None
+        self._documents = None
 
     # Models
 
@@ -94,7 +89,7 @@ class Workspaces:
         if now - self._looked_at >= FRESH_SECONDS:
             with self.project.database.read() as connection:
                 self._versions = predictions.all_versions(connection)
-                self._share_done = connection.execute(select(schema.worker.c.share_done)).scalar()
+                self._share_done = predictions.training_share(connection)
             self._newest = {}
             self._looked_at = now
         return self._versions
@@ -118,36 +113,34 @@ class Workspaces:
             return opened.version, None
         try:
             return newest, self.project.predictions.load(newest, opened.document_id)
-        except ModelError:  # damaged: go on with what we have
+        except ModelError:  # damaged: go on with the present one
             return opened.version, None
 
     # Sessions
 
     def kept(self, person_id: int, document_id: int) -> OpenDocument | None:
+        """A session that is in memory."""
         with self._lock:
             opened = self._open.get((person_id, document_id))
             if opened is not None:
                 self._open.move_to_end((person_id, document_id))
             return opened
 
-    def rebuild(self, row: Assignment) -> OpenDocument:
-        """Bring a session back from the log, with the model it had, so that the open question is the same."""
-        version = row.model_version
-        if not self.project.predictions.exists(version, row.document_id):
-            version = self.newest(row.document_id) or version
-        session, place = self.session(
-            row.person_id, row.document_id, self.project.predictions.load(version, row.document_id)
-        )
-        opened = OpenDocument(row.document_id, session, version, place, row.done, row.lease_until)
-        with self._lock:
-            self._open[row.person_id, row.document_id] = opened
-            while len(self._open) > self._most:
-                self._open.popitem(last=False)
-        return opened
-
-    def session(self, person_id: int, document_id: int, prediction: Prediction = EMPTY) -> tuple[Session, int]:
-        """A session of its own, from the log; and how many events that has."""
+    def bring_back(self, assignment: Assignment, *, keep: bool = True) -> OpenDocument:
+        """A session from its log, with the model it had, so that the open question is the same; version 0 is none."""
+        person_id, document_id, version = assignment.person_id, assignment.document_id, assignment.model_version
+        prediction = EMPTY
+        if version:
+            if not self.project.predictions.exists(version, document_id):
+                version = self.newest(document_id) or version
+            prediction = self.project.predictions.load(version, document_id)
         with self.project.database.read() as connection:
             rows = log.events_of(connection, person_id=person_id, document_id=document_id)
-        document = self.project.documents.get(document_id)
-        return rebuild(document, rows, prediction, self.settings, self.cost), len(rows)
+        session = rebuild(self.project.documents.get(document_id), rows, prediction, self.settings, self.cost)
+        opened = OpenDocument(document_id, session, version, len(rows), assignment.done, assignment.lease_until)
+        if keep:
+            with self._lock:
+                self._open[person_id, document_id] = opened
+                while len(self._open) > self._most:
+                    self._open.popitem(last=False)
+        return opened

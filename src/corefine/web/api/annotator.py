@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from corefine import __version__
-from corefine.annotation.question import Protocol, span_from_json
+from corefine.annotation.log import Outcome
+from corefine.annotation.question import Protocol
 from corefine.document import Document
 from corefine.errors import ContradictionError, NotOpenError
 from corefine.project.store import log, people
@@ -139,8 +140,9 @@ class OutcomeView(BaseModel):
 
     @classmethod
     def of(cls, document: Document, done: Recorded) -> OutcomeView:
-        outcome = done.outcome or {"number": done.number or 0, "settled": [], "pairs": 0}
-        return cls(**outcome, settled_texts=[document.words(span_from_json(span)) for span in outcome["settled"]])
+        outcome = done.outcome or Outcome(done.number or 0, settled=(), pairs=0)
+        texts = [document.words(span) for span in outcome.settled]
+        return cls(number=outcome.number, settled=list(outcome.settled), settled_texts=texts, pairs=outcome.pairs)
 
 
 class AnswerResult(BaseModel):
@@ -172,7 +174,7 @@ class ActionResult(BaseModel):
 
     @classmethod
     def of(cls, workspace: Workspace, done: Recorded) -> ActionResult:
-        session = workspace.own(done.document_id).session
+        session = workspace.open(done.document_id).session
         entry = next((each for each in session.given if each.number == done.number), None)
         return cls(
             document=done.document_id,
@@ -218,7 +220,7 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
 
 
 def _contradiction(workspace: Workspace, document_id: int, error: ContradictionError) -> ApiError:
-    session = workspace.own(document_id).session
+    session = workspace.open(document_id).session
     entries = {entry.number: entry for entry in session.given}
     answers = [HistoryEntry.of(document_id, session, entries[n]) for n in error.answers if n in entries]
     if not answers:
@@ -317,8 +319,8 @@ def history(
     """This person's answers and edits, newest first."""
     with here.workspaces.of(person.id) as workspace:
         with here.project.database.read() as connection:
-            rows = log.history(connection, person.id, document, before, limit)
-        sessions = {document_id: workspace.past(document_id) for document_id in {row.document_id for row in rows}}
+            rows = log.history(connection, person.id, document_id=document, before=before, limit=limit)
+        sessions = {each: workspace.open(each, needs_model=False).session for each in {row.document_id for row in rows}}
         entries = []
         for row in rows:
             session = sessions[row.document_id]
@@ -340,7 +342,7 @@ def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
         return EditResult(
             number=done.number or 0,
             repeated=done.repeated,
-            entities=EntitiesView.of(done.document_id, workspace.own(done.document_id).session),
+            entities=EntitiesView.of(done.document_id, workspace.open(done.document_id).session),
             next=State.of(workspace, workspace.show(done.document_id)),
         )
 

@@ -209,7 +209,7 @@ def entities(document_id: int, person: Somebody, here: InContext) -> Response:
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
         workspace.look_ahead(document_id)  # the page asks for these while the person reads the question
-        return respond(EntitiesView.of(document_id, workspace.view(document_id)))
+        return respond(EntitiesView.of(document_id, workspace.open(document_id, lease="never").session))
 
 
 @routes.post("/{document_id}/done")

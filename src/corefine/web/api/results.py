@@ -138,6 +138,10 @@ class DecisionJson(RequestModel):
     mention: bool = True
     first: SpanJson | None = None
 
+    @classmethod
+    def of(cls, decision: adjudication.OwnerDecision) -> DecisionJson:
+        return cls(mention=decision.is_mention, first=decision.first)
+
 
 class DecisionRequest(RequestModel):
     document: int
@@ -167,7 +171,7 @@ class Adjudication(BaseModel):
 def show_adjudication(here: InContext) -> Adjudication:
     """Every mention on which people differ."""
     views = []
-    for found in adjudication.differences(here.project):
+    for found in adjudication.disagreements(here.project):
         document = here.project.documents.get(found.document_id)
         views.append(
             DifferenceView(
@@ -178,7 +182,7 @@ def show_adjudication(here: InContext) -> Adjudication:
                 mention_text=document.words(found.mention),
                 sentence=document.sentence_of(found.mention),
                 versions=[OpinionView.of(document, version) for version in found.opinions],
-                decision=None if found.decision is None else DecisionJson(**found.decision),
+                decision=None if found.decision is None else DecisionJson.of(found.decision),
             )
         )
     return Adjudication(differences=views, open=sum(view.decision is None for view in views))
@@ -191,11 +195,10 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
     decision = body.decision
     if decision is not None and decision.mention and decision.first is None:
         raise ApiError(422, "answer", "say where the entity first appears, or that this is no mention")
-    if decision is not None and not decision.mention:
-        decision.first = None
-    first = None if decision is None else decision.first
-    kept = None if decision is None else decision.model_dump()
-    adjudication.decide(here.project, person, body.document, body.mention, kept, first)
+    made = None
+    if decision is not None:
+        made = adjudication.OwnerDecision(decision.mention, decision.first if decision.mention else None)
+    adjudication.decide(here.project, person.id, body.document, body.mention, made)
     return show_adjudication(here)
 
 
