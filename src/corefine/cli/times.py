@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from corefine.project.results.times import Row
+    from corefine.project.results.times import TimingRow
 
 
 def times(
@@ -47,7 +47,7 @@ def times(
     )
 
 
-def _show(rows: list[Row]) -> None:
+def _show(rows: list[TimingRow]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -9,8 +9,8 @@ from html import escape
 from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.results import times
-from corefine.project.results.agreement import agreement
-from corefine.project.results.statistics import CurvePoint, person_statistics, statistics
+from corefine.project.results.agreement import Pair, agreement
+from corefine.project.results.statistics import CurvePoint, PersonStatistics, Statistics, person_statistics, statistics
 from corefine.project.store import people
 
 STYLE = """
@@ -25,75 +25,75 @@ WIDTH, HEIGHT, MARGIN = 640, 240, 40
 
 def report(project: Project) -> str:
     with project.database.read() as connection:
-        all_in_all = statistics(connection)
+        found = statistics(connection)
         by_person = person_statistics(connection)
-        names = {person.id: person.name for person in people.everybody(connection)}
+        names = people.names(connection)
         measured = times.measure(connection)
-    total, _ = agreement(project)
-    settings = project.settings
+    settings, title = project.settings, escape(project.name)
     parts = [
-        f"<h1>{escape(project.name)}</h1>",
+        f"<h1>{title}</h1>",
         f"<p class=small>Made by corefine {__version__} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. "
         f"Questions: {escape(settings.mode)}, chosen by {escape(settings.selector_name())}.</p>",
-        _table(
-            ("", ""),
-            [
-                ("documents done", f"{all_in_all.documents_done} of {all_in_all.documents}"),
-                ("answers", str(all_in_all.answers)),
-                ("hours", f"{all_in_all.seconds / 3600:.2f}"),
-                ("questions an hour", _number(all_in_all.questions_per_hour)),
-            ],
-        ),
+        _summary(found),
         "<h2>The model</h2>",
-        _curve(all_in_all.curve),
-        _table(
-            ("version", "answers", "held-out F1", "proposals accepted"),
-            [
-                (point.name, str(point.answers), _number(point.f1), _percent(point.accepted, point.asked))
-                for point in all_in_all.curve
-            ],
-        ),
+        _curve(found.curve),
+        _models(found.curve),
         "<h2>People</h2>",
-        _table(
-            ("name", "answers", "hours", "questions an hour", "documents done"),
-            [
-                (
-                    names.get(key, "?"),
-                    str(own.answers),
-                    f"{own.seconds / 3600:.2f}",
-                    _number(own.questions_per_hour),
-                    str(own.documents_done),
-                )
-                for key, own in by_person.items()
-            ],
-        ),
+        _people(by_person, names),
         "<h2>Time</h2>",
-        _table(
-            ("", "seconds, mean", "deviation", "answers"),
-            [(row.name, _number(row.mean, 2), _number(row.deviation, 2), str(row.answers)) for row in measured],
-        ),
+        _times(measured),
+        _agreement(agreement(project)[0]),
     ]
-    if total:
-        parts += [
-            "<h2>Agreement</h2>",
-            _table(
-                ("people", "kappa", "MUC", "B³", "CEAFe", "LEA"),
-                [
-                    (
-                        f"{pair.a} and {pair.b}",
-                        _number(pair.kappa, 2),
-                        *(_number(getattr(pair.scores, name).f1) for name in ("muc", "b3", "ceafe", "lea")),
-                    )
-                    for pair in total
-                ],
-            ),
-        ]
-    title = escape(project.name)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
         f"<body>{''.join(parts)}</body></html>\n"
     )
+
+
+def _summary(found: Statistics) -> str:
+    rows = [
+        ("documents done", f"{found.documents_done} of {found.documents}"),
+        ("answers", str(found.answers)),
+        ("hours", f"{found.seconds / 3600:.2f}"),
+        ("questions an hour", _number(found.questions_per_hour)),
+    ]
+    return _table(("", ""), rows)
+
+
+def _models(curve: Sequence[CurvePoint]) -> str:
+    rows = [(each.name, str(each.answers), _number(each.f1), _percent(each.accepted, each.asked)) for each in curve]
+    return _table(("version", "answers", "held-out F1", "proposals accepted"), rows)
+
+
+def _people(by_person: dict[int, PersonStatistics], names: dict[int, str]) -> str:
+    rows = [
+        (
+            names.get(person_id, "?"),
+            str(own.answers),
+            f"{own.seconds / 3600:.2f}",
+            _number(own.questions_per_hour),
+            str(own.documents_done),
+        )
+        for person_id, own in by_person.items()
+    ]
+    return _table(("name", "answers", "hours", "questions an hour", "documents done"), rows)
+
+
+def _times(measured: Sequence[times.TimingRow]) -> str:
+    rows = [(row.name, _number(row.mean, 2), _number(row.deviation, 2), str(row.answers)) for row in measured]
+    return _table(("", "seconds, mean", "deviation", "answers"), rows)
+
+
+def _agreement(pairs: Sequence[Pair]) -> str:
+    if not pairs:
+        return ""
+    rows = []
+    for pair in pairs:
+        scores = pair.scores
+        f1s = [_number(each.f1) for each in (scores.muc, scores.b3, scores.ceafe, scores.lea)]
+        rows.append((f"{pair.a} and {pair.b}", _number(pair.kappa, 2), *f1s))
+    return "<h2>Agreement</h2>" + _table(("people", "kappa", "MUC", "B³", "CEAFe", "LEA"), rows)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,4 +1,4 @@
-"""How long answers took: the paper's timing table for this project, and a cost model made of it."""
+"""How long answers took: the paper's timing table for this project, and the cost model that follows from it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from corefine.project.store.log import Timing
 INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
 READING = "Reading a document"
 FEWEST = 20
-"""With fewer answers of a kind, the cost model keeps the paper's time for it."""
+"""With fewer answers of a kind, the cost model has the paper's time for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table; in seconds."""
+class TimingRow:
+    """A row of the table, in seconds."""
 
     name: str
     answers: int
@@ -31,16 +31,16 @@ class Row:
     median: float | None
 
 
-def measure(connection: Connection) -> list[Row]:
-    """Mean time of each kind of question, over every answer that was timed, whether or not it still stands."""
-    rows = schema.events.c
-    query = select(rows.event, rows.reading, rows.initial, rows.follow_up).where(rows.kind == "answer")
-    found = connection.execute(query)
-    return table((Protocol(json.loads(text)["protocol"]), Timing(*seconds)) for text, *seconds in found)
+def measure(connection: Connection) -> list[TimingRow]:
+    """The table over every answer that was timed, withdrawn ones included."""
+    columns = schema.events.c
+    query = select(columns.event, columns.reading, columns.initial, columns.follow_up)
+    rows = connection.execute(query.where(columns.kind == "answer"))
+    return table((Protocol(json.loads(text)["protocol"]), Timing(*seconds)) for text, *seconds in rows)
 
 
-def table(timed: Iterable[tuple[Protocol, Timing]]) -> list[Row]:
-    """The lines of the table, from what each answer took."""
+def table(timed: Iterable[tuple[Protocol, Timing]]) -> list[TimingRow]:
+    """The table of answers with these protocols and times."""
     samples: dict[str, list[float | None]] = {INITIAL: [], FOLLOW_UP: [], ALONE: [], READING: []}
     for protocol, timing in timed:
         samples[READING].append(timing.reading)
@@ -52,9 +52,9 @@ def table(timed: Iterable[tuple[Protocol, Timing]]) -> list[Row]:
     return [_row(name, [second for second in seconds if second is not None]) for name, seconds in samples.items()]
 
 
-def cost_model(rows: list[Row], *, fewest: int = FEWEST) -> CostModel:
+def cost_model(rows: list[TimingRow]) -> CostModel:
     """The project's own times, where there are enough answers; the paper's elsewhere."""
-    mean = {row.name: row.mean for row in rows if row.mean is not None and row.answers >= fewest}
+    mean = {row.name: row.mean for row in rows if row.mean is not None and row.answers >= FEWEST}
     paper = CostModel()
     return CostModel(
         initial=mean.get(INITIAL, paper.initial),
@@ -68,8 +68,8 @@ def keep(connection: Connection, cost: CostModel) -> None:
     settings.put(connection, "cost", asdict(cost))
 
 
-def _row(name: str, seconds: list[float]) -> Row:
-    return Row(
+def _row(name: str, seconds: list[float]) -> TimingRow:
+    return TimingRow(
         name=name,
         answers=len(seconds),
         mean=fmean(seconds) if seconds else None,

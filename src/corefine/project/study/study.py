@@ -1,13 +1,14 @@
-"""The paper's timing study, run with a project's own people: fixed sessions, both sets in alternating order."""
+"""The paper's timing study with a project's own people: sessions of a fixed length, both sets in alternating order."""
 
 from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from corefine.annotation.question import (
     Answer,
@@ -23,7 +24,7 @@ from corefine.project.project import Project
 from corefine.project.results import times
 from corefine.project.store import people, schema, settings
 from corefine.project.store.log import Timing
-from corefine.project.study.sampling import SETS, Sampled, sample
+from corefine.project.study.sampling import SETS, SampledQuestion, sample
 
 QUESTIONS, SESSIONS, ANSWERS = schema.study_questions.c, schema.study_sessions.c, schema.study_answers.c
 INSTRUCTIONS = """\
@@ -35,88 +36,108 @@ INSTRUCTIONS = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question of the study, as it is put to somebody."""
-
+class StudyQuestion:
     id: int
     document_id: int
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """Where somebody is in their session; `state` is none, ready, asking or over."""
+class StudyProgress:
+    """Where a person is in their session; `state` is none, ready, asking or over."""
 
     state: str
     minutes: float
-    first_set: str
+    first_set: str = "A"
+    order: int = 0
+    answered: int = 0
+    of: int = 0
+    seconds_left: float = 0.0
+    asked: StudyQuestion | None = None
+
+
+class SetSummary(NamedTuple):
+    """The size of a set, and how many of its questions are from early and late rounds."""
+
+    name: str
+    questions: int
+    early: int
+    late: int
+    documents: int
+
+
+class Participation(NamedTuple):
+    """A person's session, for the owner."""
+
+    person: str
+    set: str
     order: int
-    answered: int
-    of: int
-    seconds_left: float
-    asked: Asked | None = None
+    answers: int
+    seconds: float
+    state: str
 
 
 def draw(project: Project, *, minutes: float, documents: int, questions: int) -> None:
-    """Draw both sets. A study that somebody has begun is not drawn again."""
+    """Draw both sets. Raises once somebody has begun."""
     found = sample(project, documents=documents, questions=questions)
     if not found:
         raise InputError("there is nothing to draw from: the study needs documents with gold clusters, or answers")
 
-    def job(connection: Connection) -> None:
+    def write(connection: Connection) -> None:
         if connection.execute(select(SESSIONS.id)).first() is not None:
             raise InputError("somebody has begun this study; its questions stay")
         connection.execute(delete(schema.study_questions))
         for name in SETS:
-            rows = [_row(place, each) for place, each in enumerate(each for each in found if each.set_name == name)]
-            if rows:
-                connection.execute(insert(schema.study_questions), rows)
+            own = [each for each in found if each.set_name == name]
+            if own:
+                connection.execute(
+                    insert(schema.study_questions), [_row(place, each) for place, each in enumerate(own)]
+                )
         settings.put(connection, "study", {"minutes": minutes})
 
-    project.writer.write(job)
+    project.writer.write(write)
 
 
-def sitting(connection: Connection, person_id: int, now: float) -> Sitting:
+def progress_of(connection: Connection, person_id: int, now: float) -> StudyProgress:
     """What a person is to see of the study."""
-    of = connection.execute(select(func.count()).select_from(schema.study_questions)).scalar_one()
+    rows = connection.execute(select(schema.study_questions).order_by(QUESTIONS.place)).all()
     minutes = float(settings.get(connection, "study", {"minutes": 30.0})["minutes"])
-    session = connection.execute(select(schema.study_sessions).where(SESSIONS.person_id == person_id)).first()
-    begun = connection.execute(select(func.count()).select_from(schema.study_sessions)).scalar_one()
-    if not of:
-        return Sitting("none", minutes, "A", 0, 0, 0, 0.0)
+    if not rows:
+        return StudyProgress("none", minutes)
+    session = _session(connection, person_id)
     if session is None:
-        return Sitting("ready", minutes, SETS[begun % 2], begun + 1, 0, of, minutes * 60.0)
-    query = select(ANSWERS.question_id).where(ANSWERS.session_id == session.id)
-    done = set(connection.execute(query).scalars())
+        begun = connection.execute(select(func.count()).select_from(schema.study_sessions)).scalar_one()
+        return StudyProgress("ready", minutes, SETS[begun % 2], begun + 1, of=len(rows), seconds_left=minutes * 60.0)
+    done = set(connection.execute(select(ANSWERS.question_id).where(ANSWERS.session_id == session.id)).scalars())
     left = minutes * 60.0 - max(0.0, now - session.began_at)  # a clock set back gives no more than the whole time
-    asked = None if left <= 0 else _next(connection, session, done)
+    asked = None if left <= 0 else _next(rows, session, done)
     state = "over" if asked is None else "asking"
-    return Sitting(state, minutes, session.first_set, session.id, len(done), of, max(0.0, left), asked)
+    return StudyProgress(state, minutes, session.first_set, session.id, len(done), len(rows), max(0.0, left), asked)
 
 
-def begin(project: Project, person_id: int, protocol: Protocol) -> Sitting:
+def begin(project: Project, person_id: int, protocol: Protocol) -> StudyProgress:
     """Start a person's session, unless it has been started."""
 
-    def job(connection: Connection) -> Sitting:
+    def write(connection: Connection) -> StudyProgress:
         now = time.time()
-        found = sitting(connection, person_id, now)
+        found = progress_of(connection, person_id, now)
         if found.state != "ready":
             return found
         values = {"person_id": person_id, "first_set": found.first_set, "protocol": protocol.value, "began_at": now}
         connection.execute(insert(schema.study_sessions).values(values))
-        return sitting(connection, person_id, now)
+        return progress_of(connection, person_id, now)
 
-    return project.writer.write(job)
+    return project.writer.write(write)
 
 
 def answer(
     project: Project, person_id: int, client_id: str, question_id: int, given: Answer, timing: Timing
-) -> Sitting:
-    """Keep an answer and its times; the same answer under the same client's id again does nothing."""
+) -> StudyProgress:
+    """Store an answer and its times. The same answer under the same client's id does nothing."""
 
-    def job(connection: Connection) -> Sitting:
+    def write(connection: Connection) -> StudyProgress:
         now = time.time()
-        session = connection.execute(select(schema.study_sessions).where(SESSIONS.person_id == person_id)).first()
+        session = _session(connection, person_id)
         if session is None:
             raise NotOpenError("the session has not begun")
         known = select(schema.study_answers).where(ANSWERS.session_id == session.id, ANSWERS.client_id == client_id)
@@ -124,53 +145,53 @@ def answer(
         if before is not None and (before.question_id, json.loads(before.answer)) != (question_id, given.to_json()):
             raise ReusedIdError(f"the client_id {client_id} was sent before with another answer: use a new one")
         if before is None:
-            present = sitting(connection, person_id, now)
-            if present.asked is None or present.asked.id != question_id:
+            asked = progress_of(connection, person_id, now).asked
+            if asked is None or asked.id != question_id:
                 raise NotOpenError("this question is no longer open: it was answered, or the session is over")
-            check_fits(given, present.asked.question)
-            check_span(given, present.asked.question)
-            values = {"session_id": session.id, "question_id": question_id, "client_id": client_id}
-            spent = {"reading": timing.reading, "initial": timing.initial, "follow_up": timing.follow_up}
-            said = {"answer": json.dumps(given.to_json()), "at": now}
-            connection.execute(insert(schema.study_answers).values({**values, **spent, **said}))
-        return sitting(connection, person_id, now)
+            check_fits(given, asked.question)
+            check_span(given, asked.question)
+            values = {"session_id": session.id, "question_id": question_id, "client_id": client_id, "at": now}
+            said = {"answer": json.dumps(given.to_json()), **asdict(timing)}
+            connection.execute(insert(schema.study_answers).values({**values, **said}))
+        return progress_of(connection, person_id, now)
 
-    return project.writer.write(job)
-
-
-def sets(connection: Connection) -> list[dict[str, Any]]:
-    """Each set's size, and how much of it is from early and late rounds."""
-    found: dict[str, dict[str, Any]] = {}
-    documents: dict[str, set[int]] = {}
-    for row in connection.execute(select(schema.study_questions).order_by(QUESTIONS.set_name)):
-        one = found.setdefault(row.set_name, {"name": row.set_name, "questions": 0, "early": 0, "late": 0})
-        one["questions"] += 1
-        one["late" if row.late else "early"] += 1
-        documents.setdefault(row.set_name, set()).add(row.document_id)
-    return [{**one, "documents": len(documents[name])} for name, one in found.items()]
+    return project.writer.write(write)
 
 
-def sessions(connection: Connection, now: float) -> list[dict[str, Any]]:
-    """Who has taken part, and how far they came."""
-    names = {person.id: person.name for person in people.everybody(connection)}
+def sets(connection: Connection) -> list[SetSummary]:
+    rows = connection.execute(select(schema.study_questions)).all()
     found = []
-    for row in connection.execute(select(schema.study_sessions).order_by(SESSIONS.id)):
-        here = sitting(connection, row.person_id, now)
-        spent = select(func.sum(func.coalesce(ANSWERS.initial, 0) + func.coalesce(ANSWERS.follow_up, 0)))
-        seconds = connection.execute(spent.where(ANSWERS.session_id == row.id)).scalar() or 0.0
-        one = {"person": names[row.person_id], "set": row.first_set, "order": row.id, "answers": here.answered}
-        found.append({**one, "seconds": float(seconds), "state": here.state})
+    for name in sorted({row.set_name for row in rows}):
+        own = [row for row in rows if row.set_name == name]
+        late = sum(row.late for row in own)
+        found.append(SetSummary(name, len(own), len(own) - late, late, len({row.document_id for row in own})))
     return found
 
 
-def measure(connection: Connection) -> list[times.Row]:
+def sessions(connection: Connection, now: float) -> list[Participation]:
+    """Who has taken part, and how far they came."""
+    names = people.names(connection)
+    found = []
+    for row in connection.execute(select(schema.study_sessions).order_by(SESSIONS.id)):
+        here = progress_of(connection, row.person_id, now)
+        spent = select(func.sum(func.coalesce(ANSWERS.initial, 0) + func.coalesce(ANSWERS.follow_up, 0)))
+        seconds = float(connection.execute(spent.where(ANSWERS.session_id == row.id)).scalar() or 0.0)
+        found.append(Participation(names[row.person_id], row.first_set, row.id, here.answered, seconds, here.state))
+    return found
+
+
+def measure(connection: Connection) -> list[times.TimingRow]:
     """The timing table of the study alone."""
     query = select(SESSIONS.protocol, ANSWERS.reading, ANSWERS.initial, ANSWERS.follow_up)
     rows = connection.execute(query.join(schema.study_sessions, SESSIONS.id == ANSWERS.session_id))
     return times.table((Protocol(protocol), Timing(*seconds)) for protocol, *seconds in rows)
 
 
-def _row(place: int, each: Sampled) -> dict[str, Any]:
+def _session(connection: Connection, person_id: int) -> Row[Any] | None:
+    return connection.execute(select(schema.study_sessions).where(SESSIONS.person_id == person_id)).first()
+
+
+def _row(place: int, each: SampledQuestion) -> dict[str, object]:
     question = each.question
     asked = {
         "mention": span_to_json(question.mention),
@@ -182,9 +203,8 @@ def _row(place: int, each: Sampled) -> dict[str, Any]:
     return {**where, "document_id": each.document_id, "question": json.dumps(asked)}
 
 
-def _next(connection: Connection, session: Any, done: set[int]) -> Asked | None:
-    """The next question: one's first set in its order, then the other."""
-    rows = connection.execute(select(schema.study_questions).order_by(QUESTIONS.place)).all()
+def _next(rows: Sequence[Row[Any]], session: Row[Any], done: set[int]) -> StudyQuestion | None:
+    """The next question: of the person's first set in its order, then of the other."""
     ordered = sorted(rows, key=lambda row: row.set_name != session.first_set)  # stable: the order within a set stays
     row = next((row for row in ordered if row.id not in done), None)
     if row is None:
@@ -200,4 +220,4 @@ def _next(connection: Connection, session: Any, done: set[int]) -> Asked | None:
         probability=fields["probability"],
         score=fields["score"],
     )
-    return Asked(row.id, row.document_id, question)
+    return StudyQuestion(row.id, row.document_id, question)

@@ -104,7 +104,7 @@ def logout(request: Request, response: Response, here: InContext) -> LoggedOut:
 @routes.get("/me")
 def me(person: Somebody, here: InContext) -> Me:
     with here.project.database.read() as connection:
-        sitting = study.sitting(connection, person.id, time.time())
+        study_progress = study.progress_of(connection, person.id, time.time())
     return Me(
         person=PersonView.model_validate(person),
         auth="open" if here.open else "tokens",
@@ -112,7 +112,7 @@ def me(person: Somebody, here: InContext) -> Me:
         version=__version__,
         mode=here.workspaces.settings.protocol,
         notices=here.notices if person.is_owner else [],
-        study=sitting.state in ("ready", "asking"),
+        study=study_progress.state in ("ready", "asking"),
     )
 
 

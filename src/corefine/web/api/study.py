@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from corefine.annotation.question import Protocol
 from corefine.project.results import times
 from corefine.project.study import study
-from corefine.project.study.study import Sitting
+from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import Context, InContext, Somebody, owner, somebody
 from corefine.web.api.types import AnswerJson, ClientId, QuestionView, RequestModel, TimingJson, Why
@@ -42,7 +42,7 @@ class TimingTable(BaseModel):
     rows: list[TimingRow]
 
     @classmethod
-    def of(cls, rows: list[times.Row]) -> TimingTable:
+    def of(cls, rows: list[times.TimingRow]) -> TimingTable:
         return cls(
             rows=[
                 TimingRow(what=row.name, n=row.answers, mean=row.mean, median=row.median, sd=row.deviation)
@@ -111,15 +111,15 @@ def show_times(here: InContext) -> TimingTable:
 def show_study(here: InContext) -> StudyView:
     with here.project.database.read() as connection:
         sets = study.sets(connection)
-        found = study.sitting(connection, 0, time.time())
+        found = study.progress_of(connection, 0, time.time())
         sessions = study.sessions(connection, time.time())
         measured = study.measure(connection) if sessions else None
     return StudyView(
         exists=bool(sets),
         note=None if sets else NOTE,
         minutes=found.minutes,
-        sets=[StudySet(**each) for each in sets],
-        sessions=[Participant(**each) for each in sessions],
+        sets=[StudySet(**each._asdict()) for each in sets],
+        sessions=[Participant(**each._asdict()) for each in sessions],
         times=None if measured is None else TimingTable.of(measured),
     )
 
@@ -134,7 +134,7 @@ def draw_study(body: StudyRequest, here: InContext) -> StudyView:
 @routes.get("/study/session")
 def show_session(person: Somebody, here: InContext) -> StudySession:
     with here.project.database.read() as connection:
-        return _session(here, study.sitting(connection, person.id, time.time()))
+        return _session(here, study.progress_of(connection, person.id, time.time()))
 
 
 @routes.post("/study/session")
@@ -156,7 +156,7 @@ def _protocol(here: Context) -> Protocol:
     return mode if mode is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 
-def _session(here: Context, found: Sitting) -> StudySession:
+def _session(here: Context, found: StudyProgress) -> StudySession:
     asked, question = found.asked, None
     if asked is not None:
         document, why = here.project.documents.get(asked.document_id), asked.question.score
