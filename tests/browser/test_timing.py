@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers.browser_driving import Open, Server
 
 STOPWATCH = """async () => {
-  const { Stopwatch, IDLE } = await import("/static/js/timing.js");
+  const { Stopwatch, IDLE } = await import("/static/js/core/stopwatch.js");
   let now = 0;
   const page = Object.assign(new EventTarget(), { hidden: false });
   const watch = new Stopwatch({ now: () => now, page });

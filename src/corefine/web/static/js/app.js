@@ -1,21 +1,21 @@
 /** What all pages share: the person, the frame, messages, the outbox, and which page is shown. */
 
-import { get } from "./api.js";
+import { get } from "./core/api.js";
 import { Bar } from "./bar.js";
-import { button, h, replace } from "./dom.js";
+import { button, h, replace } from "./core/dom.js";
 import { Drawer } from "./drawer.js";
-import { showKeys } from "./help.js";
-import { layer } from "./keys.js";
-import { Outbox } from "./outbox.js";
-import { nextTheme, resize } from "./settings.js";
-import { Tabs } from "./tabs.js";
+import { showKeys } from "./core/key-help.js";
+import { layer } from "./core/keys.js";
+import { Outbox } from "./core/outbox.js";
+import { nextTheme, resize } from "./core/preferences.js";
+import { Tabs } from "./core/tabs.js";
 
 const PAGES = {
-  annotate: () => import("./annotate.js"),
-  documents: () => import("./documents.js"),
-  review: () => import("./review.js"),
-  tutorial: () => import("./tutorial.js"),
-  study: () => import("./study.js"),
+  annotate: () => import("./pages/annotate.js"),
+  documents: () => import("./pages/documents.js"),
+  review: () => import("./pages/review.js"),
+  tutorial: () => import("./pages/tutorial.js"),
+  study: () => import("./pages/study.js"),
   project: () => import("./project/page.js"),
 };
 const POLL = 4000;

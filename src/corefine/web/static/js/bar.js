@@ -1,9 +1,9 @@
 /** The bar on top: where one can go, and what the model is doing. */
 
-import { button, h, replace } from "./dom.js";
-import { percent } from "./format.js";
-import { showKeys } from "./help.js";
-import { nextTheme } from "./settings.js";
+import { button, h, replace } from "./core/dom.js";
+import { percent } from "./core/format.js";
+import { showKeys } from "./core/key-help.js";
+import { nextTheme } from "./core/preferences.js";
 
 export class Bar {
   constructor(app) {

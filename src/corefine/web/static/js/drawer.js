@@ -1,11 +1,11 @@
 /** The drawer at the side, with the guidelines or the history of answers. */
 
-import { button, h, replace } from "./dom.js";
-import { layer } from "./keys.js";
+import { button, h, replace } from "./core/dom.js";
+import { layer } from "./core/keys.js";
 
 const PANELS = {
-  guidelines: { title: "Guidelines", load: () => import("./guidelines.js") },
-  history: { title: "Your answers", load: () => import("./history.js") },
+  guidelines: { title: "Guidelines", load: () => import("./pages/guidelines.js") },
+  history: { title: "Your answers", load: () => import("./pages/history.js") },
 };
 
 export class Drawer {

@@ -1,8 +1,8 @@
 /** Starts the app: who is there, the frame around the pages, and the page that the address names. */
 
-import { get, post } from "./api.js";
+import { get, post } from "./core/api.js";
 import { App } from "./app.js";
-import { h, button, replace } from "./dom.js";
+import { h, button, replace } from "./core/dom.js";
 
 const app = new App();
 

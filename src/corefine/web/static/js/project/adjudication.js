@@ -1,13 +1,13 @@
 /** Mentions on which people differ, one after the other in their context; the owner decides. Keys 1 to 9, X, and arrows. */
 
-import { get, post } from "../api.js";
-import { button, h, quoted, replace, visible } from "../dom.js";
-import { plural } from "../format.js";
-import { Library } from "../library.js";
-import { Reader } from "../reader.js";
-import { compare, first, same } from "../spans.js";
+import { get, post } from "../core/api.js";
+import { button, h, quoted, replace, visible } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { DocumentCache } from "../text/document-cache.js";
+import { Reader } from "../text/reader.js";
+import { compare, first, same } from "../text/spans.js";
 
-const library = new Library();
+const cache = new DocumentCache();
 
 export async function show(body, app, page) {
   const view = new Adjudication(app, page);
@@ -49,7 +49,7 @@ class Adjudication {
   async show() {
     const difference = this.differences[this.at];
     if (this.document !== difference.document) {
-      const doc = await library.text(difference.document);
+      const doc = await cache.text(difference.document);
       if (this.page.closed) return;
       this.reader.open(doc);
       this.document = difference.document;

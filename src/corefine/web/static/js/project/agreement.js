@@ -1,8 +1,8 @@
 /** How far people agree: kappa on yes and no, and scores between their chains. */
 
-import { get } from "../api.js";
-import { h, quoted, replace } from "../dom.js";
-import { fixed } from "../format.js";
+import { get } from "../core/api.js";
+import { h, quoted, replace } from "../core/dom.js";
+import { fixed } from "../core/format.js";
 import { table } from "./tables.js";
 
 const score = (name) => [name === "conll" ? "CoNLL" : name === "ceafe" ? "CEAFe" : name.toUpperCase(), (row) => fixed(row[name]), true];

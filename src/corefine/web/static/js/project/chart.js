@@ -1,6 +1,6 @@
 /** The learning curve as a line chart in SVG, with its numbers in a table below for those who do not see it. */
 
-import { svg } from "../dom.js";
+import { svg } from "../core/dom.js";
 
 const WIDTH = 720;
 const HEIGHT = 280;

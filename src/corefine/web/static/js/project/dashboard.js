@@ -1,8 +1,8 @@
 /** How the project stands: what was done, how the model learns, and the training in the background. */
 
-import { get, post } from "../api.js";
-import { button, h, quoted, replace } from "../dom.js";
-import { duration, fixed, percent, when } from "../format.js";
+import { get, post } from "../core/api.js";
+import { button, h, quoted, replace } from "../core/dom.js";
+import { duration, fixed, percent, when } from "../core/format.js";
 import { curve } from "./chart.js";
 import { figures, table } from "./tables.js";
 

@@ -1,7 +1,7 @@
 /** What the project gives back: the annotated corpus in any format, the model, a report. */
 
-import { get } from "../api.js";
-import { h, replace } from "../dom.js";
+import { get } from "../core/api.js";
+import { h, replace } from "../core/dom.js";
 
 const NAMES = { jsonl: "JSON lines", conll: "CoNLL-2012", conllu: "CoNLL-U", brat: "brat", text: "Plain text", provenance: "Provenance", report: "Report", model: "Model" };
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;

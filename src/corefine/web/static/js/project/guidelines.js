@@ -1,8 +1,8 @@
 /** Writing the guidelines, with what annotators will see beside it. */
 
-import { get, put } from "../api.js";
-import { button, h, replace } from "../dom.js";
-import { markdown } from "../markdown.js";
+import { get, put } from "../core/api.js";
+import { button, h, replace } from "../core/dom.js";
+import { markdown } from "../core/markdown.js";
 
 export async function show(body, app, page) {
   const { markdown: text } = await get("/guidelines");

@@ -1,6 +1,6 @@
 /** The owner's pages: how the project stands, who takes part, how far people agree, and its settings. */
 
-import { h, replace } from "../dom.js";
+import { h, replace } from "../core/dom.js";
 
 const PARTS = {
   dashboard: ["Dashboard", () => import("./dashboard.js")],

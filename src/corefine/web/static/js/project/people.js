@@ -1,9 +1,9 @@
 /** Who takes part: invitations, roles, revocation. A link is shown once. */
 
-import { get, post, remove } from "../api.js";
-import { dialog } from "../dialog.js";
-import { button, h, quoted, replace } from "../dom.js";
-import { when } from "../format.js";
+import { get, post, remove } from "../core/api.js";
+import { dialog } from "../core/dialog.js";
+import { button, h, quoted, replace } from "../core/dom.js";
+import { when } from "../core/format.js";
 import { table } from "./tables.js";
 
 export async function show(body, app) {

@@ -1,7 +1,7 @@
 /** The project's settings, sent whole. */
 
-import { get, put } from "../api.js";
-import { h, replace } from "../dom.js";
+import { get, put } from "../core/api.js";
+import { h, replace } from "../core/dom.js";
 
 const MODES = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
 const SELECTORS = {

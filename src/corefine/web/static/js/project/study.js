@@ -1,8 +1,8 @@
 /** The timing study: two sets of questions from early and late rounds, fixed sessions, alternating order; and the times. */
 
-import { LONG, get, post } from "../api.js";
-import { h, quoted, replace } from "../dom.js";
-import { duration, fixed, plural } from "../format.js";
+import { LONG, get, post } from "../core/api.js";
+import { h, quoted, replace } from "../core/dom.js";
+import { duration, fixed, plural } from "../core/format.js";
 import { table } from "./tables.js";
 
 export async function show(body, app) {

@@ -1,6 +1,6 @@
 /** Tables of numbers. */
 
-import { h } from "../dom.js";
+import { h } from "../core/dom.js";
 
 /** `columns` are [title, value of a row, is a number]. */
 export function table(caption, columns, rows) {

@@ -1,8 +1,8 @@
 /** The panel with the one question that is open. It is built once; its parts keep their places, only words change. */
 
-import { button, h, quoted, replace, visible } from "./dom.js";
-import { EntityList } from "./entities.js";
-import { duration, percent, plural } from "./format.js";
+import { button, h, quoted, replace, visible } from "../core/dom.js";
+import { EntityList } from "./entity-list.js";
+import { duration, percent, plural } from "../core/format.js";
 import { why } from "./why.js";
 
 const TITLES = {

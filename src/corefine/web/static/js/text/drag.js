@@ -3,7 +3,7 @@
  * `dropped(source, target)` is told. Everything that dragging does has a key as well.
  */
 
-import { h, visible } from "./dom.js";
+import { h, visible } from "../core/dom.js";
 
 const FAR = 6; // pixels before a press becomes a drag
 const LONG_PRESS = 350;

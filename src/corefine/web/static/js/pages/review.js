@@ -1,15 +1,15 @@
 /** Review: a document's entities as model and answers make them; every edit becomes an entry of the log. */
 
-import { clientId, get } from "./api.js";
-import { Board } from "./board.js";
-import { resolveContradiction } from "./contradiction.js";
-import { dialog } from "./dialog.js";
-import { button, h, visible } from "./dom.js";
-import { EntityList } from "./entities.js";
-import { plural } from "./format.js";
-import { Reader } from "./reader.js";
-import { key, same } from "./spans.js";
-import { Stopwatch } from "./timing.js";
+import { clientId, get } from "../core/api.js";
+import { EntityCards } from "./entity-cards.js";
+import { resolveContradiction } from "../question/contradiction.js";
+import { dialog } from "../core/dialog.js";
+import { button, h, visible } from "../core/dom.js";
+import { EntityList } from "../question/entity-list.js";
+import { plural } from "../core/format.js";
+import { Reader } from "../text/reader.js";
+import { key, same } from "../text/spans.js";
+import { Stopwatch } from "../core/stopwatch.js";
 
 export function mount(main, app, [id]) {
   return new ReviewPage(main, app, Number(id));
@@ -28,7 +28,7 @@ class ReviewPage {
       tool("Questions", { key: "R", class: "small quiet", run: () => this.leave() }),
     ];
     this.reader = new Reader({ chosen: (span) => this.chosen(span), tools });
-    this.board = new Board(
+    this.cards = new EntityCards(
       {
         merge: (a, b) => this.edit({ kind: "merge", a, b }),
         split: (spans) => this.split(spans),
@@ -40,14 +40,14 @@ class ReviewPage {
     this.said = h("p", { class: "said", role: "status" });
     const bar = h(
       "div",
-      { class: "board-bar row" },
+      { class: "review-bar row" },
       h("h1", {}, "Entities"),
       tool("Split off", { key: "S", run: () => this.split() }),
       tool("Move to…", { key: "M", run: () => this.moveTo() }),
       tool("Merge with…", { key: "J", run: () => this.mergeWith() }),
       tool("Not a mention", { key: "X", run: () => this.remove() }),
     );
-    main.append(h("div", { class: "review" }, this.reader.element, h("section", { class: "entities-side", "aria-label": "Entities" }, bar, this.said, this.board.element)));
+    main.append(h("div", { class: "review" }, this.reader.element, h("section", { class: "entities-side", "aria-label": "Entities" }, bar, this.said, this.cards.element)));
     this.keys = this.bindings();
     app.reload = () => this.refresh();
     app.tabs.hear = (document) => document === id && this.refresh();
@@ -76,7 +76,7 @@ class ReviewPage {
     this.known = known;
     view.underline(known.entities);
     selection.begin({ candidates: known.entities.flatMap(({ mentions }) => mentions.map(({ span }) => span)) });
-    this.board.show(known.entities);
+    this.cards.show(known.entities);
   }
 
   say(text, kind = "") {
@@ -95,8 +95,8 @@ class ReviewPage {
   /** Words chosen in the text: a known mention gets the focus, others can be added. */
   chosen(span) {
     if (!span || !this.known) return;
-    if (this.board.where.has(key(span))) {
-      this.board.focus(span);
+    if (this.cards.where.has(key(span))) {
+      this.cards.focus(span);
       return;
     }
     this.reader.offer([
@@ -111,7 +111,7 @@ class ReviewPage {
     const body = { client_id: clientId(), document: this.id, edit, seconds: this.watch.lap(), withdraw };
     try {
       const { number, entities } = await this.app.outbox.send("/edits", body);
-      this.board.clear();
+      this.cards.clear();
       this.take(entities);
       this.app.tabs.changed(this.id);
       this.app.drawer.refresh("history");
@@ -127,9 +127,9 @@ class ReviewPage {
     }
   }
 
-  split(spans = this.board.chosen) {
+  split(spans = this.cards.chosen) {
     if (!spans.length) return this.say("Select mentions first: click, or Space on the one in focus.", "warn");
-    const entities = new Set(spans.map((span) => this.board.entityOf(span)));
+    const entities = new Set(spans.map((span) => this.cards.entityOf(span)));
     if (entities.size > 1) return this.say("Split mentions of one entity at a time.", "warn");
     if ([...entities][0].mentions.length === spans.length) return this.say("These are all mentions of the entity: there is nothing to split off.", "warn");
     return this.edit({ kind: "split", mentions: spans }, `${plural(spans.length, "mention")} split off`);
@@ -140,30 +140,30 @@ class ReviewPage {
     for (const mention of spans) if (!(await this.edit({ kind: "move", mention, to }, "Moved"))) return;
   }
 
-  async remove(spans = this.board.chosen) {
+  async remove(spans = this.cards.chosen) {
     if (!spans.length) return this.say("Select a mention first.", "warn");
     for (const mention of spans) if (!(await this.edit({ kind: "remove", mention }, "Removed: not a mention"))) return null;
     return null;
   }
 
   async moveTo() {
-    const spans = this.board.chosen;
+    const spans = this.cards.chosen;
     if (!spans.length) return this.say("Select a mention first.", "warn");
-    const to = await this.pick(`Move ${spans.length === 1 ? `“${visible(this.reader.view.words(spans[0]))}”` : plural(spans.length, "mention")} to`, this.board.entityOf(spans[0]));
+    const to = await this.pick(`Move ${spans.length === 1 ? `“${visible(this.reader.view.words(spans[0]))}”` : plural(spans.length, "mention")} to`, this.cards.entityOf(spans[0]));
     return to && this.move(spans, to);
   }
 
   async mergeWith() {
-    const [span] = this.board.chosen;
+    const [span] = this.cards.chosen;
     if (!span) return this.say("Select a mention of the entity first.", "warn");
-    const entity = this.board.entityOf(span);
+    const entity = this.cards.entityOf(span);
     const to = await this.pick(`Merge “${visible(entity.first)}” with`, entity);
     return to && this.edit({ kind: "merge", a: entity.mentions[0].span, b: to }, "Merged");
   }
 
   async add(choose) {
     const { span } = this.reader.selection;
-    if (!span || this.board.where.has(key(span))) return;
+    if (!span || this.cards.where.has(key(span))) return;
     const to = choose ? await this.pick(`Add “${visible(this.reader.view.words(span))}” to`, null) : null;
     if (choose && !to) return;
     await this.edit(to ? { kind: "add", mention: span, to } : { kind: "add", mention: span }, "Added");
@@ -198,8 +198,8 @@ class ReviewPage {
   }
 
   leave() {
-    if (this.board.selected.size || this.reader.selection.span) {
-      this.board.clear();
+    if (this.cards.selected.size || this.reader.selection.span) {
+      this.cards.clear();
       this.reader.selection.set(null);
       this.reader.offer([]);
     } else this.app.go(`annotate/${this.id}`);
@@ -207,14 +207,14 @@ class ReviewPage {
 
   bindings() {
     const group = "Review";
-    const free = () => this.reader.selection.span && !this.known.mentions.some((span) => same(span, this.reader.selection.span) && this.board.where.has(key(span)));
+    const free = () => this.reader.selection.span && !this.known.mentions.some((span) => same(span, this.reader.selection.span) && this.cards.where.has(key(span)));
     const bind = (keys, label, run, more = {}) => ({ keys, label, group, run, ...more });
     return [
-      bind(["ArrowRight", "ArrowDown"], "Next mention", () => this.board.walk(1), { repeats: true }),
-      bind(["ArrowLeft", "ArrowUp"], "Previous mention", () => this.board.walk(-1), { repeats: true }),
-      bind(["Shift+ArrowRight", "Shift+ArrowDown"], "Next entity", () => this.board.walk(1, true), { repeats: true }),
-      bind(["Shift+ArrowLeft", "Shift+ArrowUp"], "Previous entity", () => this.board.walk(-1, true), { repeats: true }),
-      bind(["v"], "Select or unselect the mention in focus (also Space)", () => this.board.toggle()),
+      bind(["ArrowRight", "ArrowDown"], "Next mention", () => this.cards.walk(1), { repeats: true }),
+      bind(["ArrowLeft", "ArrowUp"], "Previous mention", () => this.cards.walk(-1), { repeats: true }),
+      bind(["Shift+ArrowRight", "Shift+ArrowDown"], "Next entity", () => this.cards.walk(1, true), { repeats: true }),
+      bind(["Shift+ArrowLeft", "Shift+ArrowUp"], "Previous entity", () => this.cards.walk(-1, true), { repeats: true }),
+      bind(["v"], "Select or unselect the mention in focus (also Space)", () => this.cards.toggle()),
       bind(["s"], "Split the selected mentions off", () => this.split()),
       bind(["m"], "Move the selected mentions to another entity", () => this.moveTo()),
       bind(["j"], "Merge (join) the entity with another", () => this.mergeWith()),
@@ -230,7 +230,7 @@ class ReviewPage {
   close() {
     this.closed = true;
     this.watch.close();
-    this.board.close();
+    this.cards.close();
     this.reader.close();
     this.app.tabs.hear = () => {};
   }

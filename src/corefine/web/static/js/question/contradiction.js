@@ -1,9 +1,9 @@
 /** A new answer that earlier ones exclude: both sides in context, and the choice what to withdraw. Nothing happens silently. */
 
-import { context } from "./context.js";
-import { dialog } from "./dialog.js";
-import { button, h } from "./dom.js";
-import { first } from "./spans.js";
+import { context } from "../text/context.js";
+import { dialog } from "../core/dialog.js";
+import { button, h } from "../core/dom.js";
+import { first } from "../text/spans.js";
 
 /** Indices of the sentences that spans begin in. */
 const sentencesOf = (spans, doc) => spans.map((span) => doc.sentences.findLastIndex(({ start }) => start <= first(span)));

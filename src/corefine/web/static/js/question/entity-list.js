@@ -1,7 +1,7 @@
 /** A list of known entities, each by its first mention, that typing filters. A combobox with a listbox. */
 
-import { h, kbd, quoted, replace, visible } from "./dom.js";
-import { percent, plural } from "./format.js";
+import { h, kbd, quoted, replace, visible } from "../core/dom.js";
+import { percent, plural } from "../core/format.js";
 
 const SHOWN = 60;
 let count = 0;

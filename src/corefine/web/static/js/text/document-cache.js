@@ -1,10 +1,10 @@
 /** Documents' texts and entities, fetched once and kept while they are of use. */
 
-import { get } from "./api.js";
+import { get } from "../core/api.js";
 
 const KEPT = 8;
 
-export class Library {
+export class DocumentCache {
   constructor() {
     this.texts = new Map();
   }
@@ -22,7 +22,7 @@ export class Library {
 }
 
 /** The entities of one document as they are now; forgotten when an answer changes them. */
-export class Known {
+export class EntityCache {
   constructor() {
     this.forget(null);
   }

@@ -1,13 +1,13 @@
 /** All entities of a document side by side, each with its mentions. Arrows walk, Space selects, drag and keys edit. */
 
-import { Drag } from "./drag.js";
-import { h, quoted, replace, visible } from "./dom.js";
-import { percent, plural } from "./format.js";
-import { key } from "./spans.js";
+import { Drag } from "../text/drag.js";
+import { h, quoted, replace, visible } from "../core/dom.js";
+import { percent, plural } from "../core/format.js";
+import { key } from "../text/spans.js";
 
 const COLOURS = 12;
 
-export class Board {
+export class EntityCards {
   /** `act` has merge(a, b), split(spans), move(span, to), remove(span); `look(mention, entity)` follows the focus. */
   constructor(act, look) {
     this.act = act;
@@ -21,7 +21,7 @@ export class Board {
       h("div", { class: "zone", data: { drop: "new" } }, "Drop here: an entity of its own"),
       h("div", { class: "zone bad", data: { drop: "bin" } }, "Drop here: not a mention"),
     );
-    this.element = h("div", { class: "board" }, this.cards, this.zones);
+    this.element = h("div", { class: "entity-cards" }, this.cards, this.zones);
     this.cards.addEventListener("click", (event) => this.click(event));
     this.cards.addEventListener("focusin", (event) => this.focused(event.target));
     this.drag = new Drag(this.element, { label: (source) => source.dataset.label, dropped: (source, target) => this.dropped(source, target) });

@@ -1,11 +1,11 @@
 /** Three steps on a bundled story. The answers are checked, and nothing is stored. */
 
-import { get, post } from "./api.js";
-import { Asker } from "./asker.js";
-import { bindings } from "./asker-keys.js";
-import { h, replace } from "./dom.js";
-import { Reader } from "./reader.js";
-import { tutorial } from "./settings.js";
+import { get, post } from "../core/api.js";
+import { QuestionFlow } from "../question/flow.js";
+import { bindings } from "../question/keys.js";
+import { h, replace } from "../core/dom.js";
+import { Reader } from "../text/reader.js";
+import { tutorial } from "../core/preferences.js";
 
 /** `then` is where the last step leads: the timing study, or the questions. */
 export function mount(main, app, [then]) {
@@ -20,19 +20,19 @@ class TutorialPage {
     this.done = false;
     this.closed = false;
     this.reader = new Reader();
-    this.asker = new Asker(app, this.reader, {
+    this.flow = new QuestionFlow(app, this.reader, {
       submit: (answer) => this.check(answer),
       known: async () => this.known,
       other: { proceed: () => this.proceed() },
     });
-    this.panel = this.asker.panel;
+    this.panel = this.flow.panel;
     this.panel.element.classList.add("tutorial");
     for (const element of [this.panel.undo, this.panel.redo, this.panel.finish]) element.hidden = true;
     this.instruction = h("p", { class: "instruction", role: "status" });
     this.panel.element.querySelector(".extra").prepend(this.instruction);
     main.append(h("div", { class: "annotate" }, this.reader.element, this.panel.element));
     const more = () => !this.panel.sets.proceed.hidden;
-    this.keys = [...bindings(this.asker), { keys: ["Enter", "Space"], label: "Go on", group: "Tutorial", when: more, run: () => this.proceed() }];
+    this.keys = [...bindings(this.flow), { keys: ["Enter", "Space"], label: "Go on", group: "Tutorial", when: more, run: () => this.proceed() }];
     this.open();
   }
 
@@ -53,7 +53,7 @@ class TutorialPage {
     this.panel.progress.value = this.at / steps.length;
     this.panel.say("");
     this.instruct("");
-    this.asker.ask(steps[this.at].question);
+    this.flow.ask(steps[this.at].question);
     this.app.announce(`${steps[this.at].instruction} ${this.app.live.textContent}`);
   }
 
@@ -70,17 +70,17 @@ class TutorialPage {
       this.app.announce(message);
       if (right) this.passed(message);
       else {
-        this.asker.enter(this.asker.question.protocol === "follow-up" ? "follow-up" : "initial");
+        this.flow.enter(this.flow.question.protocol === "follow-up" ? "follow-up" : "initial");
         this.instruct(message);
       }
     } catch (problem) {
-      this.asker.again();
+      this.flow.again();
       this.panel.say(problem.message, "bad");
     }
   }
 
   passed(message) {
-    this.asker.phase = "passed";
+    this.flow.phase = "passed";
     this.reader.selection.end();
     const lastStep = this.at + 1 === this.tutorial.steps.length;
     this.done = lastStep;
@@ -93,7 +93,7 @@ class TutorialPage {
   }
 
   proceed() {
-    if (this.asker.phase !== "passed") return;
+    if (this.flow.phase !== "passed") return;
     if (this.done) this.app.go(this.then);
     else {
       this.at += 1;
@@ -103,7 +103,7 @@ class TutorialPage {
 
   close() {
     this.closed = true;
-    this.asker.close();
+    this.flow.close();
   }
 }
 

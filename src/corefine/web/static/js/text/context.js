@@ -1,6 +1,6 @@
 /** A history entry in its context: the sentences it is about, with its spans marked. */
 
-import { h, shortened, visible } from "./dom.js";
+import { h, shortened, visible } from "../core/dom.js";
 import { holds } from "./spans.js";
 
 const LONGEST = 60; // tokens of a sentence that are shown around a span

@@ -1,17 +1,17 @@
 /** The annotation page: asks the server what to ask, shows it, sends the answer, and shows what comes next. */
 
-import { clientId, get, post } from "./api.js";
-import { Asker } from "./asker.js";
-import { bindings } from "./asker-keys.js";
-import { resolveContradiction } from "./contradiction.js";
-import { button, h } from "./dom.js";
-import { plural } from "./format.js";
-import { Known, Library } from "./library.js";
-import { Reader } from "./reader.js";
-import { underlines } from "./settings.js";
+import { clientId, get, post } from "../core/api.js";
+import { QuestionFlow } from "../question/flow.js";
+import { bindings } from "../question/keys.js";
+import { resolveContradiction } from "../question/contradiction.js";
+import { button, h } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { EntityCache, DocumentCache } from "../text/document-cache.js";
+import { Reader } from "../text/reader.js";
+import { underlines } from "../core/preferences.js";
 
 const SOON = 60; // milliseconds after which the known entities are fetched ahead: once the question is drawn, before anybody has read it
-const library = new Library();
+const cache = new DocumentCache();
 const visited = new Set(); // documents whose reading was done since the page was loaded
 
 /** Note once when the page could first be used; `corefine bench browser` reads it. */
@@ -29,7 +29,7 @@ class AnnotatePage {
     this.state = null;
     this.document = null;
     this.closed = false;
-    this.known = new Known();
+    this.known = new EntityCache();
     this.offline = h(
       "div",
       { class: "offline", role: "alert", hidden: true },
@@ -43,7 +43,7 @@ class AnnotatePage {
     ];
     this.reader = new Reader({ tools });
     this.reader.element.append(this.offline);
-    this.asker = new Asker(app, this.reader, {
+    this.flow = new QuestionFlow(app, this.reader, {
       submit: (answer, timing) => this.submit(answer, timing),
       known: () => this.entities(),
       other: {
@@ -54,7 +54,7 @@ class AnnotatePage {
         review: () => this.review(),
       },
     });
-    this.panel = this.asker.panel;
+    this.panel = this.flow.panel;
     main.append(h("div", { class: "annotate" }, this.reader.element, this.panel.element));
     this.keys = this.bindings();
     app.waiting.add((state) => (this.offline.hidden = state !== "waiting"));
@@ -89,7 +89,7 @@ class AnnotatePage {
     this.state = state;
     this.app.bar.model(state.model);
     if (state.document !== null && state.document !== this.document) {
-      const doc = await library.text(state.document);
+      const doc = await cache.text(state.document);
       if (this.closed || this.state !== state) return;
       this.document = state.document;
       this.reader.open(doc);
@@ -104,9 +104,9 @@ class AnnotatePage {
 
   ask(question) {
     if (!visited.has(this.document) && this.state.progress.questions === 0) {
-      this.asker.clear();
-      this.asker.phase = "reading";
-      this.asker.watch.lap();
+      this.flow.clear();
+      this.flow.phase = "reading";
+      this.flow.watch.lap();
       usable();
       this.panel.card("Read the text first", "Then begin: questions come one at a time, the most useful one next.", {
         proceed: "Begin",
@@ -115,7 +115,7 @@ class AnnotatePage {
       return;
     }
     visited.add(this.document);
-    this.asker.ask(question);
+    this.flow.ask(question);
     usable();
     this.painted();
     this.ahead = setTimeout(() => this.entities(), SOON);
@@ -123,8 +123,8 @@ class AnnotatePage {
 
   /** No question is open: say why, and what can be done. */
   rest(state) {
-    this.asker.clear();
-    this.asker.watch.stop();
+    this.flow.clear();
+    this.flow.watch.stop();
     const { panel } = this;
     if (state.state === "preparing") {
       panel.card("One moment", "The model is reading this document.");
@@ -146,8 +146,8 @@ class AnnotatePage {
   }
 
   proceed() {
-    if (this.asker.phase === "reading") {
-      this.reading = this.asker.watch.lap();
+    if (this.flow.phase === "reading") {
+      this.reading = this.flow.watch.lap();
       visited.add(this.document);
       this.ask(this.state.question);
     } else if (this.state?.state === "document-done") this.load(`/next?document=${this.state.upcoming}`);
@@ -197,23 +197,23 @@ class AnnotatePage {
       this.panel.say("This question was answered meanwhile, in another tab or by a retry.", "warn");
       await this.take(problem.next);
     } else if (problem.kind === "contradiction") {
-      const withdraw = await resolveContradiction(problem, await library.text(this.document), this.asker.put(answer));
+      const withdraw = await resolveContradiction(problem, await cache.text(this.document), this.flow.put(answer));
       if (withdraw) return this.submit(answer, timing, withdraw);
       this.panel.say("Nothing was changed. The question is still open.");
-      this.asker.again();
+      this.flow.again();
     } else {
-      this.asker.again();
+      this.flow.again();
       this.panel.say(problem.message, "bad");
       if (problem.status === 401) throw problem;
     }
   }
 
   async step(name) {
-    if (this.asker.phase === "sending") return;
-    if (name === "undo" && ["follow-up", "boundaries"].includes(this.asker.phase) && this.asker.canGoBack) return this.asker.back();
+    if (this.flow.phase === "sending") return;
+    if (name === "undo" && ["follow-up", "boundaries"].includes(this.flow.phase) && this.flow.canGoBack) return this.flow.back();
     const before = this.document;
     try {
-      this.asker.phase = "sending";
+      this.flow.phase = "sending";
       const { document, did, next } = await this.app.outbox.send(`/${name}`, { client_id: clientId() });
       const where = document === before ? "" : " in another document";
       this.changed(document);
@@ -242,10 +242,10 @@ class AnnotatePage {
 
   /** Another tab answered something: show how things stand now, unless an answer is on its way. */
   async heard(document) {
-    if (document !== this.document || this.asker.phase === "sending") return;
+    if (document !== this.document || this.flow.phase === "sending") return;
     const before = this.state?.question?.id;
     const state = await get(`/next?document=${document}`);
-    if (this.closed || this.asker.phase === "sending" || state.question?.id === before) return;
+    if (this.closed || this.flow.phase === "sending" || state.question?.id === before) return;
     await this.take(state);
     this.panel.say("Answered in another tab; this is the next question.", "warn");
   }
@@ -267,9 +267,9 @@ class AnnotatePage {
 
   bindings() {
     const group = "The work";
-    const working = () => this.asker.phase !== "sending";
+    const working = () => this.flow.phase !== "sending";
     return [
-      ...bindings(this.asker),
+      ...bindings(this.flow),
       { keys: ["Enter", "Space"], label: "Go on (begin, next document)", group, when: () => !this.panel.sets.proceed.hidden && !this.panel.proceed.hidden, run: () => this.proceed() },
       { keys: ["z", "Ctrl+z"], label: "Undo", group, when: working, run: () => this.step("undo") },
       { keys: ["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], label: "Redo", group, when: working, run: () => this.step("redo") },
@@ -284,7 +284,7 @@ class AnnotatePage {
     clearTimeout(this.later);
     clearTimeout(this.ahead);
     this.known.forget(null);
-    this.asker.close();
+    this.flow.close();
     this.app.tabs.hear = () => {};
   }
 }

@@ -1,16 +1,16 @@
 /** A session of the timing study: instructions, the tutorial, then as many questions as fit into a fixed time. */
 
-import { clientId, get } from "./api.js";
-import { Asker } from "./asker.js";
-import { bindings } from "./asker-keys.js";
-import { button, h, replace } from "./dom.js";
-import { plural } from "./format.js";
-import { Known, Library } from "./library.js";
-import { markdown } from "./markdown.js";
-import { Reader } from "./reader.js";
-import { tutorial } from "./settings.js";
+import { clientId, get } from "../core/api.js";
+import { QuestionFlow } from "../question/flow.js";
+import { bindings } from "../question/keys.js";
+import { button, h, replace } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { EntityCache, DocumentCache } from "../text/document-cache.js";
+import { markdown } from "../core/markdown.js";
+import { Reader } from "../text/reader.js";
+import { tutorial } from "../core/preferences.js";
 
-const library = new Library();
+const cache = new DocumentCache();
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
 export function mount(main, app) {
@@ -24,7 +24,7 @@ class StudyPage {
     this.keys = [];
     this.closed = false;
     this.document = null;
-    this.known = new Known();
+    this.known = new EntityCache();
     app.waiting.add((state) => this.waiting(state));
     this.open();
   }
@@ -73,7 +73,7 @@ class StudyPage {
 
   over({ answered, of }) {
     clearInterval(this.timer);
-    this.asker?.clear();
+    this.flow?.clear();
     this.app.bar.study(false);
     const end = answered === of ? "You answered all questions" : "Time is up. You answered";
     this.message("Thank you", `${end}${answered === of ? ` (${of})` : ` ${plural(answered, "question")}`}. The session is over.`, h("a", { class: "button", href: "#annotate" }, "To the project’s own questions"));
@@ -89,25 +89,25 @@ class StudyPage {
   }
 
   async ask(session) {
-    if (!this.asker) this.build();
+    if (!this.flow) this.build();
     this.ends = performance.now() + session.seconds_left * 1000;
     if (session.document !== this.document) {
-      const doc = await library.text(session.document);
+      const doc = await cache.text(session.document);
       if (this.closed) return;
       this.reader.open(doc);
       this.document = session.document;
-      this.asker.watch.lap();
+      this.flow.watch.lap();
     }
     this.known.forget(session.document);
     this.panel.count.textContent = `Question ${session.answered + 1} of ${session.of}`;
     this.panel.progress.value = session.answered / session.of;
     this.panel.say("");
-    this.asker.ask(session.question);
+    this.flow.ask(session.question);
   }
 
   build() {
     this.reader = new Reader();
-    this.asker = new Asker(this.app, this.reader, {
+    this.flow = new QuestionFlow(this.app, this.reader, {
       submit: (answer, timing) => this.submit(answer, timing),
       known: async () => {
         const known = await this.known.fetch();
@@ -115,9 +115,9 @@ class StudyPage {
         return known;
       },
     });
-    this.panel = this.asker.panel;
+    this.panel = this.flow.panel;
     for (const element of [this.panel.undo, this.panel.redo, this.panel.finish]) element.hidden = true;
-    this.keys.push(...bindings(this.asker));
+    this.keys.push(...bindings(this.flow));
     replace(this.main, h("div", { class: "annotate" }, this.reader.element, this.panel.element));
     this.timer = setInterval(() => this.tick(), 500);
   }
@@ -144,7 +144,7 @@ class StudyPage {
     try {
       await this.take(await this.app.outbox.send("/study/answers", { client_id: clientId(), document, question: question.id, answer, timing: times }));
     } catch (problem) {
-      this.asker.again();
+      this.flow.again();
       this.panel.say(problem.message, "bad");
       if (problem.kind === "not-open") await this.open();
     }
@@ -154,6 +154,6 @@ class StudyPage {
     this.closed = true;
     clearInterval(this.timer);
     this.known.forget(null);
-    this.asker?.close();
+    this.flow?.close();
   }
 }

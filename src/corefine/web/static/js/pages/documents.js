@@ -1,8 +1,8 @@
 /** The project's documents, with one's own state of each; the owner adds files here. */
 
-import { get, post, upload } from "./api.js";
-import { button, h, quoted, replace } from "./dom.js";
-import { percent, plural } from "./format.js";
+import { get, post, upload } from "../core/api.js";
+import { button, h, quoted, replace } from "../core/dom.js";
+import { percent, plural } from "../core/format.js";
 
 const STATES = { new: ["not begun", ""], open: ["begun", "warn"], done: ["done", "good"], taken: ["taken by somebody else", ""] };
 

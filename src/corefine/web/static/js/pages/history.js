@@ -1,12 +1,12 @@
 /** One's own answers, newest first; any of them can be shown in context and withdrawn. */
 
-import { clientId, get } from "./api.js";
-import { context } from "./context.js";
-import { button, h, quoted, replace } from "./dom.js";
-import { duration, when } from "./format.js";
-import { Library } from "./library.js";
+import { clientId, get } from "../core/api.js";
+import { context } from "../text/context.js";
+import { button, h, quoted, replace } from "../core/dom.js";
+import { duration, when } from "../core/format.js";
+import { DocumentCache } from "../text/document-cache.js";
 
-const library = new Library();
+const cache = new DocumentCache();
 
 export async function fill(body, app) {
   const list = h("ol", { class: "history", "aria-label": "Answers, newest first" });
@@ -39,7 +39,7 @@ function row(entry, name, app) {
   said.addEventListener("click", async () => {
     const open = item.querySelector(".context");
     if (open) open.remove();
-    else said.after(context(entry, await library.text(entry.document)));
+    else said.after(context(entry, await cache.text(entry.document)));
     said.setAttribute("aria-expanded", String(!open));
   });
   if (entry.stands) {

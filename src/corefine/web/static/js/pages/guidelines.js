@@ -1,8 +1,8 @@
 /** The project's guidelines, as its owner wrote them. */
 
-import { get } from "./api.js";
-import { h, replace } from "./dom.js";
-import { markdown } from "./markdown.js";
+import { get } from "../core/api.js";
+import { h, replace } from "../core/dom.js";
+import { markdown } from "../core/markdown.js";
 
 export async function fill(body, app) {
   const { markdown: text } = await get("/guidelines");

@@ -1,10 +1,10 @@
 /** The reading side of a page: head, scrolling text, fold, selection and the small bar that confirms it. */
 
-import { button, h, replace } from "./dom.js";
+import { button, h, replace } from "../core/dom.js";
 import { Fold } from "./fold.js";
-import { Selection } from "./select.js";
+import { Selection } from "./selection.js";
 import { first } from "./spans.js";
-import { TextView } from "./text.js";
+import { TextView } from "./text-view.js";
 
 export class Reader {
   /** `tools` are buttons for the head; `chosen(span)` hears of the selection. */

@@ -3,12 +3,12 @@
  * servers: `submit(answer, timing)` gets what the person said, and who uses it shows what comes next.
  */
 
-import { visible } from "./dom.js";
-import { QuestionPanel } from "./question.js";
-import { compare, first, key, last, same } from "./spans.js";
-import { Stopwatch } from "./timing.js";
+import { visible } from "../core/dom.js";
+import { QuestionPanel } from "./panel.js";
+import { compare, first, key, last, same } from "../text/spans.js";
+import { Stopwatch } from "../core/stopwatch.js";
 
-export class Asker {
+export class QuestionFlow {
   /** `known()` resolves with the document's EntitiesView; `other` are the page's own actions. */
   constructor(app, reader, { submit, known, other = {} }) {
     this.app = app;
@@ -123,7 +123,7 @@ export class Asker {
     return compare(span, this.question.mention) < 0 && !same(span, this.question.antecedent);
   }
 
-  /** Known entities that begin before the mention: the likeliest first, then the nearest. */
+  /** EntityCache entities that begin before the mention: the likeliest first, then the nearest. */
   ranked(entities) {
     const chances = new Map(this.question.why.entities.map(({ entity, probability }) => [entity, probability]));
     return entities

@@ -3,7 +3,7 @@
  * (a space becomes an element when it is first marked); nothing is drawn anew from one question to the next.
  */
 
-import { blank, h, shortened, visible } from "./dom.js";
+import { blank, h, shortened, visible } from "../core/dom.js";
 import { parts } from "./spans.js";
 
 const LONGEST = 300; // characters of a token that are shown

@@ -1,7 +1,7 @@
 /** Why a question was asked: the model's probability for each entity, and how undecided that makes it. */
 
-import { h, quoted, replace } from "./dom.js";
-import { percent } from "./format.js";
+import { h, quoted, replace } from "../core/dom.js";
+import { percent } from "../core/format.js";
 
 const SHOWN = 5;
 

@@ -1,8 +1,8 @@
 /** Folds away the sentences between two far spans, so that both are in view; one key unfolds them. */
 
-import { h, kbd } from "./dom.js";
+import { h, kbd } from "../core/dom.js";
 import { first, last } from "./spans.js";
-import { plural } from "./format.js";
+import { plural } from "../core/format.js";
 
 const AROUND = 2; // sentences that stay beside each of the two
 const LEAST = 4; // sentences worth folding
