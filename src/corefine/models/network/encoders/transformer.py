@@ -1,5 +1,8 @@
 """Any Hugging Face encoder: overlapping windows of sub-words, pooled to words.
 
+Nothing here is particular to one family of models. Special tokens come from the tokenizer's own template, layers are
+found by their number, and the longest window is what the model's positions allow.
+
 A document is longer than what the encoder can see at once, so it is read in windows that overlap; each sub-word is
 taken from the window in which it stands farthest from an edge.
 """
@@ -33,6 +36,8 @@ class TransformerEncoder(nn.Module):
         self.source = str(folder or config.path)
         self.name = config.path or config.kind
         self.tokenizer, self.network = _load(self.source)
+        self._before, self._after = _special_tokens(self.tokenizer)
+        self._space = " " if _marks_spaces(self.tokenizer) else ""
         if config.masked and self.tokenizer.mask_token_id is None:
             raise ConfigError(f"masked = {config.masked}: {self.name} has no mask token")
         self.width = int(self.network.config.hidden_size)
@@ -40,13 +45,8 @@ class TransformerEncoder(nn.Module):
         if any(not -depth - 1 <= layer <= depth for layer in config.layers):
             raise ConfigError(f"layers {config.layers}: {self.name} has layers 0 (embeddings) to {depth}")
         self.layers = max(1, len(config.layers))
-        self.window = min(config.window, int(getattr(self.network.config, "max_position_embeddings", config.window)))
+        self.window = min(config.window, _longest_window(self.network) or config.window)
         self._hash: str | None = None
-        for part in self.network.modules():
-            if isinstance(part, nn.Dropout):
-                part.p = 0.0  # the head drops states; masks within the network cost more time than they are worth
-            elif hasattr(part, "dropout_prob"):
-                part.dropout_prob = 0.0
         self.train(config.fine_tune)
         self.requires_grad_(False)
         for block in self._tuned():
@@ -92,12 +92,13 @@ class TransformerEncoder(nn.Module):
         """The parts that training moves, from the first to the last."""
         if not self.config.fine_tune:
             return []
-        blocks: list[nn.Module] = [self.network.embeddings, *self.network.encoder.layer]
+        blocks = [_embeddings(self.network), *_stack(self.network)]
         return blocks[-self.config.tuned_layers :]
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
         """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
-        words = [token.encode("utf-8", "replace").decode() for token in tokens]  # a lone surrogate is no text
+        # a lone surrogate is no text
+        words = [self._space + token.encode("utf-8", "replace").decode() for token in tokens]
         batch = self.tokenizer(words, add_special_tokens=False, return_attention_mask=False)["input_ids"]
         unknown = self.tokenizer.unk_token_id
         pieces: list[int] = []
@@ -115,23 +116,24 @@ class TransformerEncoder(nn.Module):
 
     def _run(self, pieces: list[int]) -> Tensor:
         """States of sub-words, [layers, S, H]."""
-        inner = self.window - 2
-        stride = max(1, inner - self.config.overlap)
-        starts = list(range(0, max(1, len(pieces) - self.config.overlap), stride))
+        before, after = self._before, self._after
+        inner = self.window - len(before) - len(after)
+        overlap = self.config.overlap if self.config.overlap < inner else inner // 2  # a model of few positions
+        starts = list(range(0, max(1, len(pieces) - overlap), max(1, inner - overlap)))
         if len(starts) > 1:  # the last window reaches back, so that it is as full as the others
             starts[-1] = len(pieces) - inner
         takes = _takes(starts, inner, len(pieces))
-        head, tail = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         parts: list[Tensor] = []
         for begin in range(0, len(starts), BATCH):
             group = starts[begin : begin + BATCH]
-            rows = [[head, *pieces[start : start + inner], tail] for start in group]
+            rows = [[*before, *pieces[start : start + inner], *after] for start in group]
             ids = torch.tensor(rows, device=self.device)
             hidden = self.network(input_ids=ids, output_hidden_states=bool(self.config.layers))
             layers = self._layers(hidden)  # [layers, B, window, H]
             for row, start in enumerate(group):
                 left, right = takes[begin + row]
-                parts.append(layers[:, row, 1 + left - start : 1 + right - start])
+                shift = len(before) - start
+                parts.append(layers[:, row, left + shift : right + shift])
         return torch.cat(parts, dim=1)
 
     def _layers(self, hidden: Any) -> Tensor:
@@ -165,20 +167,74 @@ def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
 
 
 def _load(source: str) -> tuple[Any, Any]:
+    """The tokenizer and the network, without dropout: the head drops states, and masks inside cost too much time."""
     try:
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise MissingExtraError("transformers", "model") from error
     disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True)
-        network = AutoModel.from_pretrained(source, attn_implementation="sdpa", use_safetensors=True)
-    except (OSError, ValueError) as error:
+        tokenizer = AutoTokenizer.from_pretrained(source)
+        config = AutoConfig.from_pretrained(source)
+        for name, value in config.to_dict().items():
+            if "dropout" in name and isinstance(value, float):
+                setattr(config, name, 0.0)
+        kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
+        network = kind.from_pretrained(source, config=config, use_safetensors=True)
+    except (OSError, ValueError, KeyError, ImportError) as error:
         raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
-    if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
-        raise WeightsError(f"the encoder {source!r} has no [CLS] and [SEP]; it is not one of the BERT family")
+    if not tokenizer.is_fast:
+        raise WeightsError(f"the encoder {source!r} has no fast tokenizer (tokenizer.json); corefine needs one")
+    known = network.get_input_embeddings().num_embeddings
+    if len(tokenizer) > known:
+        raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
     return tokenizer, network
+
+
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """What the tokenizer's template puts before and after a text."""
+    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
+    extra = len(whole) - len(plain)
+    at = next(at for at in range(extra + 1) if whole[at : at + len(plain)] == plain)
+    return whole[:at], whole[at + len(plain) :]
+
+
+def _marks_spaces(tokenizer: Any) -> bool:
+    """Whether a word within a text is another sub-word than one at its beginning, as byte-level tokenizers have it."""
+    pre_tokenizer = json.loads(tokenizer.backend_tokenizer.to_str())["pre_tokenizer"] or {}
+    steps = pre_tokenizer.get("pretokenizers", [pre_tokenizer])
+    return any(step.get("type") == "ByteLevel" and not step.get("add_prefix_space") for step in steps)
+
+
+def _longest_window(network: Any) -> int | None:
+    """The most sub-words that the network has positions for; None where it has no limit."""
+    longest = getattr(network.config, "max_position_embeddings", None)
+    for part in network.modules():
+        positions = getattr(part, "position_embeddings", None)
+        if isinstance(positions, nn.Embedding) and positions.padding_idx is not None:
+            return int(longest) - positions.padding_idx - 1  # positions begin behind the padding's
+    return None if longest is None else int(longest)
+
+
+def _stack(network: Any) -> list[nn.Module]:
+    """The layers, from the first to the last."""
+    depth = int(network.config.num_hidden_layers)
+    stacks = (part for part in network.modules() if isinstance(part, nn.ModuleList) and len(part) == depth)
+    return list(next(stacks))
+
+
+def _embeddings(network: Any) -> nn.Module:
+    """The part of the network below the layers: all of it where it is one module, else the table of sub-words."""
+    table, first = network.get_input_embeddings(), _stack(network)[0]
+    for part in network.children():
+        inside = set(part.modules())
+        if table in inside and first not in inside:
+            module: nn.Module = part
+            return module
+    word_table: nn.Module = table
+    return word_table
 
 
 def _hash_weights(network: nn.Module) -> str:

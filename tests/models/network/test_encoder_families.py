@@ -1,0 +1,158 @@
+"""Encoders of every family that Hugging Face has: tiny ones with random weights, saved to a folder and loaded from it.
+
+Each is compared with its own network given the whole text at once, frozen and fine-tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from corefine.document import Document
+from corefine.errors import WeightsError
+from corefine.models.network.config import EncoderConfig
+from corefine.models.network.encoders.transformer import TransformerEncoder
+
+transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
+
+WORDS = "Anna saw the old dog . It ran and she laughed , then they went home to the river".split()
+DOCUMENT = Document.from_sentences("dog", [WORDS])
+SIZES: dict[str, Any] = {
+    "vocab_size": 64,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 48,
+    "max_position_embeddings": 42,
+    "pad_token_id": 1,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+}
+RELATIVE = {
+    "relative_attention": True,
+    "position_biased_input": False,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_buckets": 8,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+}
+FAMILIES: dict[str, Callable[[], Any]] = {
+    "bert": lambda: transformers.BertConfig(**SIZES),
+    "roberta": lambda: transformers.RobertaConfig(**SIZES),
+    "xlm-roberta": lambda: transformers.XLMRobertaConfig(**SIZES),
+    "distilbert": lambda: transformers.DistilBertConfig(
+        vocab_size=64, dim=32, n_layers=2, n_heads=2, hidden_dim=48, max_position_embeddings=42, pad_token_id=1
+    ),
+    "electra": lambda: transformers.ElectraConfig(embedding_size=16, **SIZES),
+    "mpnet": lambda: transformers.MPNetConfig(**SIZES),
+    "deberta-v2": lambda: transformers.DebertaV2Config(**SIZES),
+    "deberta-v3": lambda: transformers.DebertaV2Config(**SIZES, **RELATIVE),
+    "modernbert": lambda: transformers.ModernBertConfig(
+        **SIZES, global_attn_every_n_layers=2, local_attention=8, cls_token_id=2, sep_token_id=3
+    ),
+    "longformer": lambda: transformers.LongformerConfig(**SIZES, attention_window=[4, 4]),
+    "t5": lambda: transformers.T5Config(
+        vocab_size=64, d_model=32, num_layers=2, num_heads=2, d_ff=48, d_kv=16, pad_token_id=1, eos_token_id=3
+    ),
+}
+POSITIONS = {"roberta": 40, "xlm-roberta": 40, "mpnet": 40, "longformer": 40, "t5": None}
+"""Sub-words that a window may hold where it is not 42: two positions less where they begin behind the padding's."""
+
+
+def save_tokenizer(place: Path, family: str) -> None:
+    """Characters as sub-words, with the special tokens that the family has."""
+    pieces = ["<unk>", "<pad>", "<s>", "</s>", "<mask>", *"abcdefghijklmnopqrstuvwxyzAIĠ.,"]
+    byte_level = family in ("roberta", "modernbert", "longformer")
+    model = tokenizers.models.BPE({piece: i for i, piece in enumerate(pieces)}, [], unk_token="<unk>")
+    backend = tokenizers.Tokenizer(model)
+    if byte_level:
+        backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    else:
+        backend.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    template = "$A </s>" if family == "t5" else "<s> $A </s>"
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
+        single=template, special_tokens=[("<s>", 2), ("</s>", 3)]
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend, unk_token="<unk>", pad_token="<pad>", mask_token="<mask>"
+    ).save_pretrained(place)
+
+
+@pytest.fixture(scope="module", params=sorted(FAMILIES))
+def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    name = str(request.param)
+    place = tmp_path_factory.mktemp(name)
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(FAMILIES[name]()).save_pretrained(place)
+    save_tokenizer(place, name)
+    return name, place
+
+
+def encoder_of(place: Path, **settings: Any) -> TransformerEncoder:
+    return TransformerEncoder(EncoderConfig(kind="transformer", path=str(place), **settings))
+
+
+def whole(encoder: TransformerEncoder) -> torch.Tensor:
+    """What the network says of the text in one piece, as its own tokenizer makes it: a state for each sub-word."""
+    pieces, _ = encoder._pieces(WORDS[:7])
+    ids = torch.tensor([encoder.tokenizer("a")["input_ids"]])
+    middle = (ids[0] == encoder.tokenizer.convert_tokens_to_ids("a")).nonzero().item()
+    ids = torch.cat([ids[:, :middle], torch.tensor([pieces]), ids[:, middle + 1 :]], dim=1)
+    with torch.no_grad():
+        states: torch.Tensor = encoder.network(input_ids=ids).last_hidden_state[0]
+    return states[middle : middle + len(pieces)]
+
+
+def test_states_are_the_networks(family: tuple[str, Path]) -> None:
+    name, place = family
+    encoder = encoder_of(place, window=64, overlap=50)
+    assert encoder.window == POSITIONS.get(name, 42) or (name == "t5" and encoder.window == 64)
+    document = Document.from_sentences("d", [WORDS[:7]])
+    states = encoder.encode(document)
+    assert states.shape == (7, 32)
+    assert not states.requires_grad
+    _, owners = encoder._pieces(WORDS[:7])
+    mine = [i for i, owner in enumerate(owners) if owner == 3]
+    torch.testing.assert_close(states[3], whole(encoder)[mine].mean(0), atol=1e-5, rtol=1e-4)
+
+
+def test_long_texts_are_read_in_windows(family: tuple[str, Path]) -> None:
+    encoder = encoder_of(family[1], window=24, overlap=8, layers=(0, 2))
+    states = encoder.encode(DOCUMENT)
+    assert states.shape == (2, len(DOCUMENT), 32)
+    assert torch.isfinite(states).all()
+    assert encoder.fingerprint() == encoder_of(family[1], window=24, overlap=8, layers=(0, 2)).fingerprint()
+
+
+def test_a_step_of_fine_tuning_moves_the_layers_that_are_tuned(family: tuple[str, Path]) -> None:
+    encoder = encoder_of(family[1], fine_tune=True, tuned_layers=1, window=24, overlap=8)
+    groups = encoder.parameter_groups(1e-2, 0.9)
+    assert len(groups) == 1
+    before = {name: value.clone() for name, value in encoder.network.named_parameters()}
+    optimiser = torch.optim.SGD(groups)
+    encoder.encode(DOCUMENT).pow(2).sum().backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+    moved = {name for name, value in encoder.network.named_parameters() if not torch.equal(value, before[name])}
+    assert moved
+    assert all(".1." in name for name in moved), moved  # the last of two layers
+    everything = encoder_of(family[1], fine_tune=True, tuned_layers=3)
+    assert [group["lr"] for group in everything.parameter_groups(1.0, 0.5)] == [0.25, 0.5, 1.0]
+
+
+def test_words_within_a_text_have_their_space_where_the_tokenizer_marks_it(family: tuple[str, Path]) -> None:
+    name, place = family
+    encoder = encoder_of(place)
+    first = encoder.tokenizer.convert_ids_to_tokens(encoder._pieces(["dog"])[0])[0]
+    assert (first == "Ġ") == (name in ("roberta", "modernbert", "longformer"))
+
+
+def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    transformers.BertModel(transformers.BertConfig(**SIZES | {"vocab_size": 20})).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "bert")
+    with pytest.raises(WeightsError, match="the network knows 20"):
+        encoder_of(tmp_path)
