@@ -210,12 +210,14 @@ def _marks_spaces(tokenizer: Any) -> bool:
 
 def _longest_window(network: Any) -> int | None:
     """The most sub-words that the network has positions for; None where it has no limit."""
-    longest = getattr(network.config, "max_position_embeddings", None)
-    for part in network.modules():
-        positions = getattr(part, "position_embeddings", None)
-        if isinstance(positions, nn.Embedding) and positions.padding_idx is not None:
-            return int(longest) - positions.padding_idx - 1  # positions begin behind the padding's
-    return None if longest is None else int(longest)
+    longest: int | None = getattr(network.config, "max_position_embeddings", None)
+    if longest is None:
+        return None
+    tables = (getattr(part, "position_embeddings", None) for part in network.modules())
+    padded = [
+        table.padding_idx for table in tables if isinstance(table, nn.Embedding) and table.padding_idx is not None
+    ]
+    return longest - padded[0] - 1 if padded else longest  # positions may begin behind the padding's
 
 
 def _stack(network: Any) -> list[nn.Module]:
