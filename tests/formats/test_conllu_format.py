@@ -135,8 +135,8 @@ def test_documents_larger_than_a_block() -> None:
     [
         (conllu("1 a Entity=(e1"), 3, 0, "entity e1 is opened here but not closed"),
         (conllu("1 a", "2 b Entity=e1)"), 4, 1, "entity e1 is closed here but not open"),
-        (conllu("1 a Entity=e1"), 3, 0, "'e1' is no bracket"),
-        (conllu("1 a Entity="), 3, 0, "'' is no bracket"),
+        (conllu("1 a Entity=e1"), 3, 0, "'e1' is not a bracket"),
+        (conllu("1 a Entity="), 3, 0, "'' is not a bracket"),
         (conllu("1 a Entity=(-person)"), 3, 0, "'(-person)' does not name its entity in field 1"),
         (conllu("1 a Entity=(e1[2/2])"), 3, 0, "part 2 of 2 of a mention of entity e1, without part 1"),
         (conllu("1 a Entity=(e1[1/2])"), 3, 0, "a mention of entity e1 lacks part 2 of 2"),

@@ -14,7 +14,7 @@ from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.formats import FORMATS, read_all, write
 from corefine.formats.conll import LAYERS as CONLL_LAYERS
-from corefine.formats.conllu.details import LAYERS as CONLLU_LAYERS
+from corefine.formats.conllu.extra import LAYERS as CONLLU_LAYERS
 from helpers.format_making import ANY_TEXT, NAMES, documents, read_bytes, rendered
 
 SPEAKERS = st.sampled_from(["Ann", "Bo B.", "Анна", "#1"])

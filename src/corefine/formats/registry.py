@@ -11,7 +11,7 @@ from pathlib import Path
 from corefine.document import Document
 from corefine.errors import InputError
 from corefine.formats import brat, conll, jsonl, text
-from corefine.formats.conllu import details, reader, writer
+from corefine.formats.conllu import extra, reader, writer
 from corefine.formats.source import Source
 
 
@@ -42,7 +42,7 @@ _ALL = (
         {".conll": conll.render},
         conll.losses,
     ),
-    Format(details.NAME, (".conllu",), reader.read, {".conllu": writer.render}, writer.losses),
+    Format(extra.NAME, (".conllu",), reader.read, {".conllu": writer.render}, writer.losses),
     Format(jsonl.NAME, (".jsonl", ".jsonlines"), jsonl.read, {".jsonl": jsonl.render}, jsonl.losses),
     Format(brat.NAME, (".ann",), brat.read, {".ann": brat.render, ".txt": text.render}, brat.losses, many=False),
     Format(text.NAME, (".txt",), text.read, {".txt": text.render}, text.losses, many=False),

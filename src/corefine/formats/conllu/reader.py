@@ -1,8 +1,8 @@
 """CoNLL-U with the `Entity` attribute of CorefUD: reading.
 
-Words become tokens; multiword tokens, empty nodes, comments and the attributes of mentions are kept in `extra` for
-writing back (see `conllu_details`). Clusters hold what is on the surface: a mention that begins or ends on an empty
-node is there without it, and one that has empty nodes only (a zero mention) is not.
+Words become tokens. Multiword tokens, empty nodes, comments and the attributes of mentions are kept in `extra`, so that
+they can be written back (see `extra`). Clusters hold words only: a mention that begins or ends on an empty node is
+there without it, and a mention of empty nodes alone (a zero mention) is not there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from corefine.document import Deferred, Document, Span, span_of
 from corefine.formats.conllu import scan
-from corefine.formats.conllu.details import details, layers
-from corefine.formats.conllu.entities import DEFAULT_FIELDS, Matched, match
+from corefine.formats.conllu.extra import extra_of, layers_of
+from corefine.formats.conllu.matching import DEFAULT_FIELDS, Matched, match
 from corefine.formats.conllu.scan import IrregularError, Lines, Scan
 from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
 
@@ -143,8 +143,8 @@ class _Reader:
                 genre=header.genre,
                 language=header.language,
                 speakers=tuple(speaking) if any(speaking) else None,
-                layers=Deferred(partial(layers, data)),
-                extra=Deferred(partial(details, data, self.fields)),
+                layers=Deferred(partial(layers_of, data)),
+                extra=Deferred(partial(extra_of, data, self.fields)),
             )
             if document is not None:
                 yield document

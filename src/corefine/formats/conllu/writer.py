@@ -1,7 +1,7 @@
 """CoNLL-U with the `Entity` attribute of CorefUD: writing.
 
-What a CoNLL-U reader left in `extra` is written back around the document's own clusters. Where these have changed
-since, an entity keeps the name that most of its mentions had, and a mention its attributes.
+What the reader extra in `extra` is written back around the document's clusters. If the clusters have changed since, an
+entity keeps the name that most of its mentions had, and a mention its attributes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import chain
 from corefine.document import Document, Span
 from corefine.formats import losses as lost
 from corefine.formats.brackets import cells
-from corefine.formats.conllu.details import LAYERS, NAME, OF_DOCUMENT, OF_SENTENCE, without_entity
-from corefine.formats.conllu.mentions import Kept, written
+from corefine.formats.conllu.extra import LAYERS, NAME, OF_DOCUMENT, OF_SENTENCE, ConlluExtra, without_entity
+from corefine.formats.conllu.mentions import mentions_to_write
 
 
 def losses(document: Document) -> Counter[str]:
-    kept = Kept.of(document)
-    order = chain.from_iterable(_nodes(document, kept))
-    _, left_out = written(document, kept, {node: number for number, node in enumerate(order)})
+    extra = ConlluExtra.of(document)
+    order = chain.from_iterable(_nodes(document, extra))
+    _, left_out = mentions_to_write(document, extra, {node: number for number, node in enumerate(order)})
     misc = document.layers.get("misc", ())
     speaking = [_speaking(document, sentence) for sentence in document.sentence_spans]
     named = {document.name, document.genre, document.language, *chain.from_iterable(speaking)}
@@ -46,19 +46,19 @@ def _speaking(document: Document, sentence: Span) -> set[str | None]:
 
 
 def render(document: Document) -> str:
-    kept = Kept.of(document)
-    nodes = _nodes(document, kept)
+    extra = ConlluExtra.of(document)
+    nodes = _nodes(document, extra)
     position = {node: number for number, node in enumerate(chain.from_iterable(nodes))}
-    mentions, _ = written(document, kept, position)
+    mentions, _ = mentions_to_write(document, extra, position)
     marks = [(position[a], position[z], o, c) for mention in mentions for a, z, o, c in mention.brackets()]
     entities = cells(marks, len(position), "")
     columns = [document.layers.get(layer, ("_",) * len(document)) for layer in LAYERS]
-    lines = list(_of_document(document, kept, bool(mentions)))
+    lines = list(_of_document(document, extra, bool(mentions)))
     for number, (sentence, mine) in enumerate(zip(document.sentence_spans, nodes, strict=True)):
-        lines += _of_sentence(kept.comments[number : number + 1], _speaking(document, sentence))
+        lines += _of_sentence(extra.comments[number : number + 1], _speaking(document, sentence))
         for node in mine:
             if node.startswith("z"):
-                _, _, id_, rest = kept.rows[int(node[1:])]
+                _, _, id_, rest = extra.rows[int(node[1:])]
                 row = [id_, *rest.split("\t")]
             else:
                 token = int(node)
@@ -71,10 +71,10 @@ def render(document: Document) -> str:
     return "\n".join([*lines, ""])
 
 
-def _nodes(document: Document, kept: Kept) -> list[list[str]]:
+def _nodes(document: Document, extra: ConlluExtra) -> list[list[str]]:
     """For each sentence its lines in order: the number of a token, or z and the number of another row."""
     others: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for number, (sentence, after, _, _) in enumerate(kept.rows):
+    for number, (sentence, after, _, _) in enumerate(extra.rows):
         others[sentence, after].append(f"z{number}")
     nodes: list[list[str]] = []
     for sentence, span in enumerate(document.sentence_spans):
@@ -85,13 +85,13 @@ def _nodes(document: Document, kept: Kept) -> list[list[str]]:
     return nodes
 
 
-def _of_document(document: Document, kept: Kept, mentions: bool) -> Iterator[str]:
+def _of_document(document: Document, extra: ConlluExtra, mentions: bool) -> Iterator[str]:
     yield f"# newdoc id = {_line(document.name)}"
-    if mentions or kept.declared:
-        yield f"# global.Entity = {kept.fields}"
+    if mentions or extra.declared:
+        yield f"# global.Entity = {extra.fields}"
     if document.part:
         yield f"# part = {document.part}"
-    if document.genre is not None and f"# meta::genre = {document.genre}" not in chain(*kept.comments[:1]):
+    if document.genre is not None and f"# meta::genre = {document.genre}" not in chain(*extra.comments[:1]):
         yield f"# genre = {_line(document.genre)}"
     if document.language is not None:
         yield f"# lang = {_line(document.language)}"

@@ -1,8 +1,8 @@
-"""The values of `Entity` attributes, matched into mentions.
+"""Matches the brackets in the values of `Entity` attributes into mentions.
 
-A value is brackets: `(e1-person-1` opens a mention of entity e1, `e1)` closes it, `(e1-person-1)` is one of a single
-node. `global.Entity` says what the fields of an opening bracket are. A discontinuous mention has a pair of brackets for
-each part: `(e1[1/2]` and `e1[1/2])`, `(e1[2/2]` and `e1[2/2])`.
+`(e1-person-1` opens a mention of entity e1, `e1)` closes it, and `(e1-person-1)` is a mention of a single node.
+`global.Entity` says what the fields of an opening bracket are. A discontinuous mention has a pair of brackets for each
+part: `(e1[1/2]` and `e1[1/2])`, `(e1[2/2]` and `e1[2/2])`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,13 @@ DEFAULT_FIELDS = "eid-etype-head-other"
 _PART = re.compile(r"(.+)\[(\d{1,6})/(\d{1,6})\]", re.ASCII | re.DOTALL)
 
 Whole = tuple[str, str, int, int]
-"""Entity, what stands in the opening bracket, and the numbers of the values where it is opened and closed."""
+"""Entity, content of the opening bracket, and the numbers of the values where the mention is opened and closed."""
 
 Divided = tuple[str, str, tuple[tuple[int, int], ...]]
-"""The same of a discontinuous mention: where each part is opened and closed."""
+"""The same for a discontinuous mention, with one pair of numbers for each part."""
 
 Complain = Callable[[str, int], None]
-"""Takes what is wrong, and the number of the value where."""
-
-
-def place_of_id(fields: str) -> int:
-    """Which field of a bracket names the entity."""
-    names = fields.split("-")
-    return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
+"""Is called with what is wrong, and the number of the value."""
 
 
 class Matched(NamedTuple):
@@ -41,14 +35,25 @@ class Matched(NamedTuple):
     divided: list[Divided]
 
 
+def id_field(fields: str) -> int:
+    """Which field of an opening bracket names the entity, counted from 0."""
+    names = fields.split("-")
+    return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
+
+
+def entity_of(body: str, field: int) -> str:
+    """What this field of an opening bracket says; an empty string if there is no such field."""
+    return (body.split("-")[field:] or [""])[0]
+
+
 def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
     """The mentions that the values, in document order, open and close."""
-    matching = _Matching(fields, complain)
-    first = matching.place == 0
-    mentions, opened = matching.mentions, matching.opened
+    field = id_field(fields)
+    mentions: list[Whole] = []
+    opened: dict[str, list[tuple[str, int]]] = {}
     for number, value in enumerate(values):
-        # nearly all values are one bracket of an entity named in the first field; these lines are for them
-        if value[:1] == "(" and first:
+        # nearly all values are one bracket of an entity named in the first field: they take a short way
+        if value[:1] == "(" and field == 0:
             closed = value[-1] == ")"
             body = value[1:-1] if closed else value[1:]
             if "(" not in body and ")" not in body:
@@ -67,58 +72,46 @@ def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
                 mentions.append((value[:-1], *waiting.pop(), number))
                 continue
         for bracket in brackets(value):
-            matching.take(bracket, number)
-    matching.end()
+            _match_one(bracket, number, fields, opened, mentions, complain)
+    for entity, left in opened.items():
+        for _, number in left:
+            complain(f"entity {entity} is opened here but not closed", number)
     if any("]" in entity for entity in opened):
         return _put_together(opened, mentions, complain)
     return Matched(list(opened), mentions, [])
 
 
-class _Matching:
-    """Brackets on their way to mentions."""
-
-    def __init__(self, fields: str, complain: Complain) -> None:
-        self.fields = fields
-        self.place = place_of_id(fields)
-        self.complain = complain
-        self.mentions: list[Whole] = []
-        self.opened: dict[str, list[tuple[str, int]]] = {}
-
-    def take(self, bracket: str, number: int) -> None:
-        """Add a bracket of the value of this number."""
-        closed = bracket[-1:] == ")"
-        if bracket[:1] == "(":
-            self._open(bracket, closed, number)
-            return
-        entity = bracket[:-1]
-        if closed and self.opened.get(entity):
-            self.mentions.append((entity, *self.opened[entity].pop(), number))
-        elif closed and entity:
-            self.complain(f"entity {entity} is closed here but not open", number)
-        else:
-            self.complain(f"{bracket[:50]!r} is no bracket", number)
-
-    def _open(self, bracket: str, closed: bool, number: int) -> None:
+def _match_one(
+    bracket: str,
+    number: int,
+    fields: str,
+    opened: dict[str, list[tuple[str, int]]],
+    mentions: list[Whole],
+    complain: Complain,
+) -> None:
+    """Add one bracket of the value of this number to what is opened, or to the mentions."""
+    closed = bracket[-1:] == ")"
+    if bracket[:1] == "(":
         body = bracket[1:-1] if closed else bracket[1:]
-        entity = (body.split("-")[self.place :] or ("",))[0]
-        if not entity:
-            what = f"{bracket[:50]!r} does not name its entity in field {self.place + 1} of {self.fields}"
-            self.complain(what, number)
+        field = id_field(fields)
+        if not (entity := entity_of(body, field)):
+            complain(f"{bracket[:50]!r} does not name its entity in field {field + 1} of {fields}", number)
             return
-        waiting = self.opened.setdefault(entity, [])
+        waiting = opened.setdefault(entity, [])
         if closed:
-            self.mentions.append((entity, body, number, number))
+            mentions.append((entity, body, number, number))
         else:
             waiting.append((body, number))
-
-    def end(self) -> None:
-        for entity, left in self.opened.items():
-            for _, number in left:
-                self.complain(f"entity {entity} is opened here but not closed", number)
+    elif closed and opened.get(bracket[:-1]):
+        mentions.append((bracket[:-1], *opened[bracket[:-1]].pop(), number))
+    elif closed and len(bracket) > 1:
+        complain(f"entity {bracket[:-1]} is closed here but not open", number)
+    else:
+        complain(f"{bracket[:50]!r} is not a bracket", number)
 
 
 def _put_together(labels: Iterable[str], pieces: Sequence[Whole], complain: Complain) -> Matched:
-    """Join discontinuous mentions from their parts: a part belongs to the mention that has waited longest for it."""
+    """Join the parts of discontinuous mentions. A part belongs to the mention that has waited longest for it."""
     mentions: list[Whole] = []
     divided: list[Divided] = []
     waiting: dict[tuple[str, int, int], deque[Divided]] = {}
