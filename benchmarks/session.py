@@ -82,7 +82,7 @@ def choose_from_scratch(session: Session) -> int | None:
     """The row to ask about next, with nothing kept from before but the answers."""
     links = Links(infer_first=session.links.infer_first)
     for answered in session.answers:
-        links.assert_all(answered.question.number, answered.assertions)
+        links.add(answered.question.number, *answered.assertions)
     prediction = session.revision.prediction
     revision = Revision(prediction, links)
     scores = session.selector.scores(revision, np.arange(len(prediction)))

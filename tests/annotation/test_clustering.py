@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from corefine.annotation.revision import decode
 from corefine.document import Span
 from corefine.errors import ContradictionError
-from corefine.links import Links, Relation
+from corefine.links import Cannot, First, Links, Must, NotAMention, Relation
 from corefine.prediction import Prediction
 from helpers.making import prediction_of, predictions
 
@@ -22,29 +22,29 @@ def test_a_no_does_not_come_back_through_a_third_mention() -> None:
     """B and C both choose A; with A and C set apart, C's next choice is B, which is still with A."""
     prediction = prediction_of([{"-": 1.0}, {"-": 0.1, 0: 0.9}, {"-": 0.1, 0: 0.5, 1: 0.4}])
     links = Links()
-    links.cannot(A, C, answer=1)
+    links.add(1, Cannot(A, C))
     assert decode(prediction, links) == ((A, B),)
 
 
 def test_of_two_links_that_cannot_both_stand_the_stronger_does() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 0.45, 0: 0.55}, {"-": 0.05, 0: 0.5, 1: 0.45}])
     links = Links()
-    links.cannot(A, C, answer=1)  # C -> B now weighs 0.9, B -> A 0.55
+    links.add(1, Cannot(A, C))  # C -> B now weighs 0.9, B -> A 0.55
     assert decode(prediction, links) == ((B, C),)
 
 
 def test_human_links_hold_together_what_no_row_does() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 1.0, 0: 0.0}, {"-": 1.0, 0: 0.0}])
     links = Links()
-    links.must(A, C, answer=1)
-    links.must(Span(1, 2), C, answer=2)
+    links.add(1, Must(A, C))
+    links.add(2, Must(Span(1, 2), C))
     assert decode(prediction, links) == ((A, Span(1, 2), C),)
 
 
 def test_what_is_no_mention_is_in_no_cluster() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 0.0, 0: 1.0}, {"-": 0.0, 1: 1.0}])
     links = Links()
-    links.not_a_mention(B, answer=1)
+    links.add(1, NotAMention(B))
     assert decode(prediction, links) == ()
 
 
@@ -58,11 +58,11 @@ def test_decoding_respects_every_answer(prediction: Prediction, data: st.DataObj
         kind = data.draw(st.sampled_from(["must", "cannot", "first", "none"]))
         try:
             if kind == "none":
-                links.not_a_mention(a, answer=number)
+                links.add(number, NotAMention(a))
             elif kind == "first":
-                links.first_of(min(a, b), max(a, b), answer=number)
+                links.add(number, First(min(a, b), max(a, b)))
             elif a != b:
-                (links.must if kind == "must" else links.cannot)(a, b, answer=number)
+                links.add(number, Must(a, b) if kind == "must" else Cannot(a, b))
         except ContradictionError:
             pass
     clusters = decode(prediction, links)

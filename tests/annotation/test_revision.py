@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from corefine.annotation.revision import EPSILON, Revision
 from corefine.document import Span
 from corefine.errors import ContradictionError, PredictionError
-from corefine.links import Links
+from corefine.links import Cannot, First, Links, Must, NotAMention
 from corefine.prediction import Prediction
 from helpers.making import prediction_of, predictions
 
@@ -39,20 +39,20 @@ def test_without_links_a_revision_is_the_prediction() -> None:
 
 def test_cannot_takes_the_mass_off_and_renormalises() -> None:
     links = Links()
-    links.cannot(A, D, answer=1)
+    links.add(1, Cannot(A, D))
     assert row_of(Revision(PREDICTION, links), 3) == pytest.approx({"-": 1 / 6, 1: 2 / 6, 2: 3 / 6})
 
 
 def test_cannot_reaches_what_must_be_one_with_it() -> None:
     links = Links()
-    links.cannot(A, D, answer=1)
-    links.must(A, B, answer=2)
+    links.add(1, Cannot(A, D))
+    links.add(2, Must(A, B))
     assert row_of(Revision(PREDICTION, links), 3) == pytest.approx({"-": 0.25, 2: 0.75})
 
 
 def test_must_puts_all_mass_on_one_antecedent() -> None:
     links = Links()
-    links.must(B, D, answer=1)
+    links.add(1, Must(B, D))
     revision = Revision(PREDICTION, links)
     assert row_of(revision, 3) == {1: 1.0}
     assert revision.settled.tolist() == [False, False, False, True]
@@ -60,23 +60,23 @@ def test_must_puts_all_mass_on_one_antecedent() -> None:
 
 def test_of_several_must_antecedents_the_most_probable_takes_the_mass() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.must(B, D, answer=2)
+    links.add(1, Must(A, B))
+    links.add(2, Must(B, D))
     assert row_of(Revision(PREDICTION, links), 3) == {0: 1.0}
 
 
 def test_ties_among_must_antecedents_go_to_the_nearest() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 1.0, 0: 0.0}, {"-": 0.4, 0: 0.3, 1: 0.3}])
     links = Links()
-    links.must(A, B, answer=1)
-    links.must(A, C, answer=2)
+    links.add(1, Must(A, B))
+    links.add(2, Must(A, C))
     assert row_of(Revision(prediction, links), 2) == {1: 1.0}
 
 
 def test_must_to_a_span_that_is_no_candidate_still_settles_the_row() -> None:
     outside = Span(0, 3)
     links = Links()
-    links.must(outside, D, answer=1)
+    links.add(1, Must(outside, D))
     revision = Revision(PREDICTION, links)
     assert revision.settled[3]
     assert revision.antecedent(3) == outside
@@ -87,13 +87,13 @@ def test_must_to_a_span_that_is_no_candidate_still_settles_the_row() -> None:
 def test_a_row_with_nothing_left_goes_to_epsilon() -> None:
     prediction = prediction_of([{"-": 1.0}, {0: 1.0}])
     links = Links()
-    links.cannot(A, B, answer=1)
+    links.add(1, Cannot(A, B))
     assert row_of(Revision(prediction, links), 1) == {"-": 1.0}
 
 
 def test_the_first_appearance_has_no_antecedent() -> None:
     links = Links()
-    links.first_of(D, D, answer=1)
+    links.add(1, First(D, D))
     revision = Revision(PREDICTION, links)
     assert row_of(revision, 3) == {"-": 1.0}
     assert revision.settled[3]
@@ -102,13 +102,13 @@ def test_the_first_appearance_has_no_antecedent() -> None:
 @pytest.mark.parametrize("infer", [False, True])
 def test_inferring_firsts_settles_the_first_for_free(infer: bool) -> None:
     links = Links(infer_first=infer)
-    links.first_of(C, D, answer=1)
+    links.add(1, First(C, D))
     assert Revision(PREDICTION, links).settled.tolist() == [False, False, infer, True]
 
 
 def test_no_mention_has_no_antecedent_and_is_none() -> None:
     links = Links()
-    links.not_a_mention(B, answer=1)
+    links.add(1, NotAMention(B))
     revision = Revision(PREDICTION, links)
     assert row_of(revision, 1) == {"-": 1.0}
     assert row_of(revision, 2) == pytest.approx({"-": 0.4, 0: 0.6})
@@ -125,9 +125,9 @@ def test_votes_follow_the_links() -> None:
     revision = Revision(prediction, links)
     assert revision.votes is not None
     assert revision.votes[2].tolist() == pytest.approx([0.0, 1 / 3, 2 / 3, 0.0])
-    revision.update(links.cannot(B, C, answer=1))
+    revision.update(links.add(1, Cannot(B, C)))
     assert revision.votes[2].tolist() == pytest.approx([0.0, 1 / 3, 0.0, 0.0])
-    revision.update(links.must(A, D, answer=2))
+    revision.update(links.add(2, Must(A, D)))
     assert revision.votes[3].tolist() == [0.0, 1.0, 0.0, 0.0]
 
 
@@ -168,9 +168,8 @@ def test_following_changes_equals_starting_anew(prediction: Prediction, data: st
     links = Links(infer_first=infer_first)
     followed = Revision(prediction, links)
     spans = [*prediction.spans, Span(0, 1), Span(2, 4)]
-    given_ = 0
     everything = np.arange(len(prediction))
-    for _ in range(data.draw(st.integers(0, 12))):
+    for number in range(data.draw(st.integers(0, 12))):
         a, b = data.draw(st.sampled_from(spans)), data.draw(st.sampled_from(spans))
         kind = data.draw(st.sampled_from(["must", "cannot", "first", "none", "withdraw"]))
         dirty = everything[:0]
@@ -181,12 +180,11 @@ def test_following_changes_equals_starting_anew(prediction: Prediction, data: st
                 if standing:
                     dirty = followed.update(links.withdraw(data.draw(st.sampled_from(standing))))
             elif kind == "none":
-                dirty = followed.update(links.not_a_mention(a, answer=(given_ := given_ + 1)))
+                dirty = followed.update(links.add(number, NotAMention(a)))
             elif kind == "first":
-                dirty = followed.update(links.first_of(min(a, b), max(a, b), answer=(given_ := given_ + 1)))
+                dirty = followed.update(links.add(number, First(min(a, b), max(a, b))))
             elif a != b:
-                call = links.must if kind == "must" else links.cannot
-                dirty = followed.update(call(a, b, answer=(given_ := given_ + 1)))
+                dirty = followed.update(links.add(number, Must(a, b) if kind == "must" else Cannot(a, b)))
         except ContradictionError:
             pass
         fresh = Revision(prediction, links)

@@ -10,7 +10,7 @@ from corefine.annotation.revision import Revision
 from corefine.annotation.selectors import SELECTORS, Entropy, LccMcu, PairwiseEntropy, Random, make_selector
 from corefine.document import Span
 from corefine.errors import InputError, PredictionError
-from corefine.links import Links
+from corefine.links import Cannot, Links, Must
 from corefine.prediction import Prediction
 from helpers.making import prediction_of, predictions
 
@@ -43,7 +43,7 @@ def test_unclustered_the_scenarios_look_alike() -> None:
 
 def test_an_answer_makes_apart_together() -> None:
     links = Links()
-    links.must(Span(0, 0), Span(1, 1), answer=1)
+    links.add(1, Must(Span(0, 0), Span(1, 1)))
     assert scores_of("entropy", APART, links)[2] == pytest.approx(entropy(0.02, 0.98))
 
 
@@ -98,7 +98,7 @@ def test_pairwise_entropy_is_that_of_the_most_uncertain_pair() -> None:
 def test_pairs_that_are_known_or_were_passed_over_do_not_count() -> None:
     prediction = prediction_of([{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.2, 0: 0.4, 1: 0.4}])
     links = Links()
-    links.cannot(Span(0, 0), Span(2, 2), answer=1)
+    links.add(1, Cannot(Span(0, 0), Span(2, 2)))
     revision = Revision(prediction, links)
     assert PairwiseEntropy().scores(revision, np.array([2]))[0] == pytest.approx(entropy(2 / 3, 1 / 3))
     revision.passed[2, 1] = True

@@ -55,7 +55,7 @@ def protocol_answers(draw: st.DrawFn) -> list[Assertion]:
 def replay(answers: Answers, *, infer_first: bool = False) -> Links:
     links = Links(infer_first=infer_first)
     for answer, said in answers.items():
-        links.assert_all(answer, said)
+        links.add(answer, *said)
     return links
 
 

@@ -52,7 +52,7 @@ def test_no_fewer_answers_contradict(said: list[list[Assertion]]) -> None:
         if number in answers:
             continue
         with pytest.raises(ContradictionError) as raised:
-            links.assert_all(number, assertions)
+            links.add(number, *assertions)
         # The chain is against the first assertion that cannot be taken; what comes before it is free.
         taken = next(n for n in range(1, 1 + len(assertions)) if not consistent({**answers, number: assertions[:n]}))
         for fewer in smaller_sets(answers, len(raised.value.answers)):
@@ -62,8 +62,8 @@ def test_no_fewer_answers_contradict(said: list[list[Assertion]]) -> None:
 def test_an_answer_that_says_unconnected_things_is_named_once() -> None:
     a, b, c, d = (Span(place, place) for place in range(4))
     links = Links()
-    links.assert_all("two", [Must(a, b), Must(c, d)])
-    links.must(b, c, answer="one")
+    links.add("two", Must(a, b), Must(c, d))
+    links.add("one", Must(b, c))
     assert links.explain(a, d) == ("two", "one")
 
 
@@ -71,5 +71,5 @@ def test_a_long_chain_is_found_in_order() -> None:
     mentions = [Span(place, place) for place in range(2000)]
     links = Links()
     for number, (left, right) in enumerate(pairwise(mentions)):
-        links.must(left, right, answer=number)
+        links.add(number, Must(left, right))
     assert links.explain(mentions[0], mentions[-1]) == tuple(range(1999))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import corefine
-from corefine.document import Document, Span, SplitSpan
+from corefine.document import Span, SplitSpan
 from corefine.errors import ContradictionError, OutsideError, UnknownAnswerError
 from corefine.links import Cannot, First, Links, Must, NotAMention, Relation
 
@@ -31,8 +31,8 @@ def test_nothing_is_known_at_first() -> None:
 
 def test_must_is_an_equivalence() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.must(C, B, answer=2)
+    links.add(1, Must(A, B))
+    links.add(2, Must(C, B))
     assert links.relation(A, C) is MUST
     assert links.relation(C, A) is MUST
     assert links.explain(A, C) == (1, 2)
@@ -43,10 +43,10 @@ def test_must_is_an_equivalence() -> None:
 
 def test_cannot_holds_for_whole_entities() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.must(C, D, answer=2)
-    links.cannot(B, C, answer=3)
-    links.must(E, D, answer=4)
+    links.add(1, Must(A, B))
+    links.add(2, Must(C, D))
+    links.add(3, Cannot(B, C))
+    links.add(4, Must(E, D))
     assert links.relation(A, E) is CANNOT
     assert links.explain(A, E) == (1, 3, 2, 4)
     assert links.explain(B, C) == (3,)
@@ -54,17 +54,17 @@ def test_cannot_holds_for_whole_entities() -> None:
 
 def test_cannot_is_not_transitive() -> None:
     links = Links()
-    links.cannot(A, B, answer=1)
-    links.cannot(B, C, answer=2)
+    links.add(1, Cannot(A, B))
+    links.add(2, Cannot(B, C))
     assert links.relation(A, C) is None
     assert links.entities() == [(A,), (B,), (C,)]
 
 
 def test_a_first_appearance_excludes_all_that_is_earlier() -> None:
     links = Links()
-    links.first_of(C, C, answer=1)
-    links.must(C, E, answer=2)
-    links.must(B, F, answer=3)
+    links.add(1, First(C, C))
+    links.add(2, Must(C, E))
+    links.add(3, Must(B, F))
     assert links.has_no_antecedent(C)
     assert not links.has_no_antecedent(E)
     assert links.relation(A, E) is CANNOT, "a span that no answer names"
@@ -76,7 +76,7 @@ def test_a_first_appearance_excludes_all_that_is_earlier() -> None:
 
 def test_first_of_an_earlier_span_is_a_must_link() -> None:
     links = Links()
-    links.first_of(B, D, answer=1)
+    links.add(1, First(B, D))
     assert links.relation(B, D) is MUST
     assert links.relation(A, B) is None
     assert not links.has_no_antecedent(B)
@@ -84,37 +84,36 @@ def test_first_of_an_earlier_span_is_a_must_link() -> None:
 
 def test_inferring_from_first_appearances_is_a_switch() -> None:
     links = Links(infer_first=True)
-    links.first_of(B, D, answer=1)
+    links.add(1, First(B, D))
     assert links.relation(B, D) is MUST
     assert links.relation(A, D) is CANNOT
     assert links.explain(A, D) == (1,)
     assert links.has_no_antecedent(B)
     with pytest.raises(ContradictionError) as raised:
-        links.first_of(A, D, answer=2)
+        links.add(2, First(A, D))
     assert raised.value.answers == (1,)
 
 
 def test_two_entities_with_first_appearances_differ() -> None:
     links = Links()
-    links.first_of(B, B, answer=1)
-    links.first_of(D, D, answer=2)
+    links.add(1, First(B, B))
+    links.add(2, First(D, D))
     assert links.relation(B, D) is CANNOT
     assert links.explain(B, D) == (2,), "that B is first does not matter"
 
 
 def test_what_is_not_a_mention_is_in_no_entity() -> None:
     links = Links()
-    links.cannot(A, B, answer=1)
-    links.first_of(B, B, answer=2)
-    links.not_a_mention(B, answer=3)
+    links.add(1, Cannot(A, B))
+    links.add(2, First(B, B))
+    links.add(3, NotAMention(B))
     assert not links.is_mention(B)
     assert links.has_no_antecedent(B)
     assert links.relation(B, B) is CANNOT
     assert links.relation(B, F) is CANNOT
     assert links.explain(F, B) == (3,)
     assert links.entities() == [(A,)]
-    assert links.conflicts(B) == [(A,)]
-    links.cannot(B, C, answer=4)
+    links.add(4, Cannot(B, C))
     assert links.entity_of(B) is None
     links.withdraw(3)
     assert links.relation(A, B) is CANNOT
@@ -125,33 +124,44 @@ def test_what_is_not_a_mention_is_in_no_entity() -> None:
 
 def test_contradictions_carry_a_shortest_chain() -> None:
     links = Links()
-    links.must(A, B, answer="long 1")
-    links.must(B, C, answer="long 2")
-    links.must(C, D, answer="long 3")
-    links.must(A, E, answer="short 1")
-    links.must(E, D, answer="short 2")
+    links.add("long 1", Must(A, B))
+    links.add("long 2", Must(B, C))
+    links.add("long 3", Must(C, D))
+    links.add("short 1", Must(A, E))
+    links.add("short 2", Must(E, D))
     with pytest.raises(ContradictionError) as raised:
-        links.cannot(A, D, answer="new")
+        links.add("new", Cannot(A, D))
     assert raised.value.answers == ("short 1", "short 2")
     message = str(raised.value)
     assert "'new'" in message
     assert "'short 1', 'short 2'" in message
     assert str(A) in message
     with pytest.raises(ContradictionError) as raised:
-        links.not_a_mention(E, answer="new")
+        links.add("new", NotAMention(E))
     assert raised.value.answers == ("short 1",)
     with pytest.raises(ContradictionError) as raised:
-        links.first_of(D, D, answer="new")
+        links.add("new", First(D, D))
     assert raised.value.answers == ("long 3",), "C comes before D and is nearest"
     assert "new" not in links.answers()
 
 
+def test_pairs_that_links_relate_are_counted() -> None:
+    links = Links()
+    links.add(1, Must(A, B))
+    links.add(2, Must(C, D))
+    assert links.known_pairs([A, C]) == 2
+    links.add(3, Cannot(B, C))
+    assert links.known_pairs([A]) == 1 + 4
+    assert links.known_pairs([A, C]) == 2 + 4, "a pair between the two is counted once"
+    assert links.known_pairs([E]) == 0
+
+
 def test_an_answer_is_taken_whole_or_not_at_all() -> None:
     links = Links()
-    links.must(A, B, answer=1)
+    links.add(1, Must(A, B))
     ids = {span: links.entity_id(span) for span in (A, B, C, D)}
     with pytest.raises(ContradictionError) as raised:
-        links.assert_all(2, [Must(C, D), NotAMention(F), Cannot(A, D), Must(B, C)])
+        links.add(2, Must(C, D), NotAMention(F), Cannot(A, D), Must(B, C))
     assert raised.value.answers == (1,), "what the answer itself says is not among the earlier answers"
     assert {span: links.entity_id(span) for span in (A, B, C, D)} == ids
     assert links.entities() == [(A, B)]
@@ -162,15 +172,15 @@ def test_an_answer_is_taken_whole_or_not_at_all() -> None:
 def test_an_answer_may_contradict_itself() -> None:
     links = Links()
     with pytest.raises(ContradictionError, match="contradicts itself") as raised:
-        links.assert_all(1, [Must(A, B), NotAMention(A)])
+        links.add(1, Must(A, B), NotAMention(A))
     assert raised.value.answers == ()
     assert links.answers() == []
 
 
 def test_a_no_and_a_first_appearance_are_one_answer() -> None:
     links = Links()
-    links.must(A, C, answer=1)
-    links.assert_all(2, [Cannot(C, D), First(B, D)])
+    links.add(1, Must(A, C))
+    links.add(2, Cannot(C, D), First(B, D))
     assert links.relation(A, B) is CANNOT
     assert links.explain(A, B) == (1, 2)
     links.withdraw(2)
@@ -179,8 +189,8 @@ def test_a_no_and_a_first_appearance_are_one_answer() -> None:
 
 def test_an_answer_can_be_added_to() -> None:
     links = Links()
-    links.cannot(A, B, answer=1)
-    links.first_of(C, C, answer=1)
+    links.add(1, Cannot(A, B))
+    links.add(1, First(C, C))
     assert links.answers() == [1]
     links.withdraw(1)
     assert links.relation(A, B) is None
@@ -189,7 +199,7 @@ def test_an_answer_can_be_added_to() -> None:
 
 def test_an_answer_may_assert_nothing() -> None:
     links = Links()
-    assert links.assert_all("skipped", []).spans == frozenset()
+    assert links.add("skipped").spans == frozenset()
     assert links.answers() == ["skipped"]
     links.withdraw("skipped")
     assert links.answers() == []
@@ -197,11 +207,11 @@ def test_an_answer_may_assert_nothing() -> None:
 
 def test_what_other_answers_also_imply_stays_after_withdrawal() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.must(B, C, answer=2)
-    links.must(A, C, answer=3)
-    links.cannot(A, D, answer=4)
-    links.cannot(C, D, answer=5)
+    links.add(1, Must(A, B))
+    links.add(2, Must(B, C))
+    links.add(3, Must(A, C))
+    links.add(4, Cannot(A, D))
+    links.add(5, Cannot(C, D))
     links.withdraw(1)
     assert links.relation(A, B) is MUST
     links.withdraw(4)
@@ -214,9 +224,9 @@ def test_what_other_answers_also_imply_stays_after_withdrawal() -> None:
 
 def test_two_reasons_that_entities_differ_are_counted_when_they_merge() -> None:
     links = Links()
-    links.cannot(A, C, answer=1)
-    links.cannot(B, C, answer=2)
-    links.must(A, B, answer=3)
+    links.add(1, Cannot(A, C))
+    links.add(2, Cannot(B, C))
+    links.add(3, Must(A, B))
     links.withdraw(1)
     assert links.relation(A, C) is CANNOT
     assert links.explain(A, C) == (3, 2)
@@ -226,8 +236,8 @@ def test_two_reasons_that_entities_differ_are_counted_when_they_merge() -> None:
 
 def test_a_span_that_no_answer_names_any_more_is_in_no_entity() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.cannot(B, C, answer=2)
+    links.add(1, Must(A, B))
+    links.add(2, Cannot(B, C))
     links.withdraw(1)
     assert links.entities() == [(B,), (C,)]
     assert links.entity_id(A) is None
@@ -237,7 +247,7 @@ def test_a_span_that_no_answer_names_any_more_is_in_no_entity() -> None:
 @pytest.mark.parametrize("answer", [2, None])
 def test_only_answers_that_stand_can_be_withdrawn(answer: int | None) -> None:
     links = Links()
-    links.must(A, B, answer=1)
+    links.add(1, Must(A, B))
     links.withdraw(1)
     for unknown in (1, answer):
         with pytest.raises(UnknownAnswerError, match=repr(unknown)):
@@ -247,55 +257,37 @@ def test_only_answers_that_stand_can_be_withdrawn(answer: int | None) -> None:
 def test_what_cannot_be_meant_is_refused() -> None:
     links = Links()
     with pytest.raises(OutsideError, match="comes after"):
-        links.first_of(B, A, answer=1)
+        links.add(1, First(B, A))
     with pytest.raises(OutsideError, match="given twice"):
-        links.must(A, A, answer=1)
+        links.add(1, Must(A, A))
     with pytest.raises(OutsideError, match="given twice"):
-        links.cannot(A, A, answer=1)
+        links.add(1, Cannot(A, A))
     with pytest.raises(OutsideError):
-        links.assert_all(1, [Must(A, B), First(D, C)])
+        links.add(1, Must(A, B), First(D, C))
     assert links.answers() == []
     assert links.entities() == []
-
-
-def test_spans_outside_the_document_are_refused() -> None:
-    links = Links(Document.from_sentences("short", [["a", "b", "c"]]))
-    links.must(Span(0, 0), Span(2, 2), answer=1)
-    for outside in (Span(2, 3), Span(-1, 0), Span(2, 1)):
-        with pytest.raises(OutsideError, match="outside document short of 3 tokens"):
-            links.cannot(Span(0, 0), outside, answer=2)
-    assert links.answers() == [1]
 
 
 def test_discontinuous_spans_are_mentions_of_their_own() -> None:
     whole, split = Span(0, 2), SplitSpan([(0, 0), (2, 2)])
     links = Links()
-    links.cannot(whole, split, answer=1)
-    links.must(split, E, answer=2)
+    links.add(1, Cannot(whole, split))
+    links.add(2, Must(split, E))
     assert links.relation(whole, E) is CANNOT
-    links.first_of(split, split, answer=3)
+    links.add(3, First(split, split))
     assert links.entities() == [(split, E), (whole,)], "of one hull, the span with the shorter first part comes first"
     with pytest.raises(ContradictionError):
-        links.must(whole, split, answer=4)
+        links.add(4, Must(whole, split))
 
 
-def test_entity_ids_and_what_entities_cannot_be() -> None:
+def test_entities_by_number() -> None:
     links = Links()
-    links.must(A, B, answer=1)
-    links.cannot(B, C, answer=2)
-    links.first_of(D, D, answer=3)
-    ab, c, d = (links.entity_id(span) for span in (A, C, D))
+    links.add(1, Must(A, B))
+    links.add(2, Cannot(B, C))
+    links.add(3, First(D, D))
+    ab, c = (links.entity_id(span) for span in (A, C))
     assert ab is not None
     assert c is not None
-    assert d is not None
     assert links.members(ab) == (A, B)
-    assert links.cannot_ids(ab) == {c, d}
-    assert links.cannot_ids(d) == {ab, c}
     assert links.said_apart(ab) == [c]
-    assert links.floor(d) == D
-    assert links.floor(ab) is None
     assert links.first(ab) == A
-    assert links.conflicts(A) == [(C,), (D,)]
-    assert links.conflicts(E) == []
-    links.first_of(F, F, answer=4)
-    assert links.conflicts(E) == [(F,)]

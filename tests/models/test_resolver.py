@@ -12,7 +12,7 @@ import corefine
 from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
 from corefine.errors import InputError, ModelError, OutsideError
-from corefine.links import Links
+from corefine.links import Cannot, Links, Must
 from corefine.models.committee import save_committee
 from corefine.models.resolver import Resolver, Result, from_text
 from corefine.models.storage.checkpoint import save_model
@@ -74,8 +74,8 @@ def test_probabilities_of_links() -> None:
 
 def test_prediction_given_answers() -> None:
     links = Links()
-    links.cannot(Span(0, 0), Span(2, 2), answer=1)
-    links.must(Span(0, 0), Span(1, 1), answer=2)
+    links.add(1, Cannot(Span(0, 0), Span(2, 2)))
+    links.add(2, Must(Span(0, 0), Span(1, 1)))
     given = scripted().given(links)
     assert given.clusters == ((Span(0, 0), Span(1, 1), Span(3, 3)), (Span(2, 2), Span(4, 4)))
 

@@ -203,8 +203,7 @@ class Revision:
     def _revise(self, row: int) -> None:
         span = self.nodes.spans[row]
         entity = self.links.entity_id(span)
-        starts = entity is not None and self.links.floor(entity) == span
-        if starts or row in self._excluded:
+        if self.links.has_no_antecedent(span):
             self._settle(row, NONE)
         elif entity is not None and self.links.first(entity) < span:
             self._settle(row, self._best_known(row, entity, span))

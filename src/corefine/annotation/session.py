@@ -270,7 +270,7 @@ class Session:
         if withdrawn:  # a trial, so that a contradiction leaves everything as it is
             trial = Links(infer_first=self.links.infer_first)
             for other in (*others, entry):
-                trial.assert_all(other.number, other.assertions)
+                trial.add(other.number, *other.assertions)
 
     def _add(self, entry: LogEntry, withdrawing: Sequence[int]) -> Outcome:
         """Give an answer or edit, take back others in the same step, and log it."""
@@ -291,7 +291,7 @@ class Session:
         number, spans = entry.number, spans_said(entry)
         open_before = self._chooser.open_rows()
         pairs_before = self.links.known_pairs(spans)
-        change = self.links.assert_all(number, entry.assertions)
+        change = self.links.add(number, *entry.assertions)
         self._given[number] = self._standing[number] = entry
         self._chooser.follow(entry, change, stands=True)
         self._open = None

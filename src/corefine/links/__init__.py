@@ -1,4 +1,4 @@
-"""Must-link and cannot-link between mentions, their closure, withdrawal and explanation."""
+"""Must-links and cannot-links between mentions: closure, contradiction, explanation and withdrawal."""
 
 from corefine.links.assertions import AnswerId, Assertion, Cannot, First, Must, NotAMention, Relation
 from corefine.links.links import Change, Links

@@ -21,32 +21,32 @@ class Relation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Must:
-    """`a` and `b` are one entity."""
+class Link:
+    """A link between two spans: a `Must` or a `Cannot`."""
 
     a: Span
     b: Span
-    name: ClassVar[str] = "must"
 
     @property
     def spans(self) -> tuple[Span, Span]:
         return self.a, self.b
+
+
+class Must(Link):
+    """`a` and `b` are one entity."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "must"
 
     def __str__(self) -> str:
         return f"{self.a} is the same entity as {self.b}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cannot:
+class Cannot(Link):
     """`a` and `b` are two entities."""
 
-    a: Span
-    b: Span
+    __slots__ = ()
     name: ClassVar[str] = "cannot"
-
-    @property
-    def spans(self) -> tuple[Span, Span]:
-        return self.a, self.b
 
     def __str__(self) -> str:
         return f"{self.a} is another entity than {self.b}"

@@ -1,8 +1,8 @@
-"""A disjoint-set forest of entities, and for each entity those it cannot be.
+"""Nodes, facts, and a disjoint-set forest of entities; for each entity also those that it cannot be.
 
-The trees have depth one: every node points straight at its entity and an entity lists its members. Merging moves the
-lighter entity into the heavier, so that a node moves at most log(n) times; unlike path compression this can be taken
-back, by `unmerge` for the last merge and by `divide` for any.
+The trees have depth one: every node points to its entity, and an entity lists its members. Merging moves the smaller
+entity into the larger, so a node moves at most log(n) times. Unlike path compression this can be undone: `unmerge`
+undoes the last merge, `divide` any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,51 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from corefine.document import Span, document_order
-from corefine.links.facts import Node, before
+from corefine.links.assertions import AnswerId, Assertion, Cannot, First, Must, NotAMention
+
+
+class Node:
+    """A span that answers name.
+
+    entity     the entity it belongs to; None if it is not a mention
+    facts      all facts about it
+    denials    how many of them say that it is not a mention
+    """
+
+    __slots__ = ("denials", "entity", "facts", "span")
+
+    def __init__(self, span: Span) -> None:
+        self.span = span
+        self.entity: Entity | None = None
+        self.facts: list[Fact] = []
+        self.denials = 0
+
+
+class Fact:
+    """One thing that one answer says: an assertion of this kind about two nodes, or twice about the same.
+
+    A `First` is always about one node. Facts and nodes are compared by identity.
+    """
+
+    __slots__ = ("a", "answer", "b", "kind")
+
+    def __init__(self, kind: type[Assertion], a: Node, b: Node, answer: AnswerId) -> None:
+        self.kind = kind
+        self.a = a
+        self.b = b
+        self.answer = answer
+
+    def other(self, node: Node) -> Node:
+        """The node of the fact that is not this one."""
+        return self.b if self.a is node else self.a
+
+    def assertion(self) -> Assertion:
+        a, b = self.a.span, self.b.span
+        if self.kind is Must:
+            return Must(a, b)
+        if self.kind is Cannot:
+            return Cannot(a, b)
+        return First(a, a) if self.kind is First else NotAMention(a)
 
 
 class Entity:
@@ -20,7 +64,7 @@ class Entity:
     members    in no particular order
     first      the member that comes first in the document
     starts     how many facts say that the entity has no mention before `first`
-    cannot     entities it cannot be because facts say so, and how many do
+    cannot     entities that it cannot be because facts say so, and how many facts do
     """
 
     __slots__ = ("cannot", "first", "id", "members", "starts")
@@ -36,6 +80,11 @@ class Entity:
         return (node.span for node in self.members)
 
 
+def before(a: Span, b: Span) -> bool:
+    """Whether `a` comes before `b` in document order. Spans with the same hull are ordered by their parts."""
+    return a < b or (not b < a and a.parts < b.parts)
+
+
 def differ(a: Entity, b: Entity) -> bool:
     """Whether two entities are known to differ: facts say so, or the later one has no earlier mention."""
     if b in a.cannot:
@@ -46,21 +95,10 @@ def differ(a: Entity, b: Entity) -> bool:
     return False
 
 
-def pairs_within(entity: Entity) -> int:
-    """How many pairs of spans the entity holds."""
-    return len(entity.members) * (len(entity.members) - 1) // 2
+UndoMerge = tuple[Entity, Entity | None, Span, int]
+"""What undoes a merge: the entity kept, the one absorbed, and the first span and size of the kept one before.
 
-
-def pairs_apart(entity: Entity, counted: set[Entity]) -> int:
-    """How many pairs of spans were set apart with the entity; pairs within `counted` belong to the lower id."""
-    others = (other for other in entity.cannot if other not in counted or entity.id < other.id)
-    return len(entity.members) * sum(len(other.members) for other in others)
-
-
-Merge = tuple[Entity, Entity | None, Span, int]
-"""What it takes to undo a merge: the entity kept, the one absorbed, and the kept one's first span and size before.
-
-The absorbed one is None if it was a node that was in no entity.
+The absorbed one is None if a node without an entity was merged.
 """
 
 
@@ -80,13 +118,13 @@ class Entities:
         return self._by_id[number]
 
     def make(self, node: Node) -> Entity:
-        """A new entity of a node that is in none."""
+        """A new entity of a node without an entity."""
         entity = Entity(next(self._ids), [node], node.span)
         self._by_id[entity.id] = node.entity = entity
         return entity
 
-    def admit(self, entity: Entity, node: Node) -> Merge:
-        """Take a node that is in no entity into one, as if merging it."""
+    def admit(self, entity: Entity, node: Node) -> UndoMerge:
+        """Merge a node without an entity into one."""
         undo = (entity, None, entity.first, len(entity.members))
         node.entity = entity
         entity.members.append(node)
@@ -94,8 +132,8 @@ class Entities:
             entity.first = node.span
         return undo
 
-    def merge(self, a: Entity, b: Entity) -> Merge:
-        """Make two entities one; the heavier keeps its id."""
+    def merge(self, a: Entity, b: Entity) -> UndoMerge:
+        """Merge two entities. The larger keeps its id."""
         if len(a.members) + len(a.cannot) < len(b.members) + len(b.cannot):
             a, b = b, a
         undo = (a, b, a.first, len(a.members))
@@ -111,8 +149,8 @@ class Entities:
         del self._by_id[b.id]
         return undo
 
-    def unmerge(self, undo: Merge) -> None:
-        """Take back a merge, if all that came after it has been taken back."""
+    def unmerge(self, undo: UndoMerge) -> None:
+        """Undo a merge. Everything after it must have been undone."""
         kept, absorbed, first, size = undo
         kept.first = first
         if absorbed is None:
@@ -121,11 +159,11 @@ class Entities:
         del kept.members[size:]
         kept.starts -= absorbed.starts
         for other, facts in absorbed.cannot.items():
-            approach(kept, other, facts)
+            uncount_cannot(kept, other, facts)
         self.restore(absorbed)
 
     def divide(self, entity: Entity, parts: Iterable[list[Node]]) -> list[Entity]:
-        """Replace an entity by its parts. What is known of the parts is for the caller to say anew."""
+        """Replace an entity by its parts. The caller counts the facts of the parts again."""
         self.discard(entity)
         divided = []
         for part in parts:
@@ -135,7 +173,7 @@ class Entities:
         return divided
 
     def discard(self, entity: Entity) -> None:
-        """Take an entity out; its nodes are then in none."""
+        """Remove an entity. Its nodes are then without one."""
         for other in entity.cannot:
             del other.cannot[entity]
         for node in entity.members:
@@ -143,7 +181,7 @@ class Entities:
         del self._by_id[entity.id]
 
     def restore(self, entity: Entity) -> None:
-        """Put an entity in, or back if all that came after it was taken out has been taken back."""
+        """Insert an entity, or undo its removal if everything after that has been undone."""
         self._by_id[entity.id] = entity
         for node in entity.members:
             node.entity = entity
@@ -151,13 +189,13 @@ class Entities:
             other.cannot[entity] = facts
 
 
-def part(a: Entity, b: Entity) -> None:
-    """One more fact says that two entities differ."""
+def count_cannot(a: Entity, b: Entity) -> None:
+    """Count one more fact that says that two entities differ."""
     a.cannot[b] = b.cannot[a] = a.cannot.get(b, 0) + 1
 
 
-def approach(a: Entity, b: Entity, facts: int = 1) -> None:
-    """So many facts fewer say that two entities differ."""
+def uncount_cannot(a: Entity, b: Entity, facts: int = 1) -> None:
+    """Count fewer facts that say that two entities differ."""
     left = a.cannot[b] - facts
     if left:
         a.cannot[b] = b.cannot[a] = left

@@ -1,8 +1,8 @@
-"""Two closures that materialise every pair: references for the tests and the benchmark, used nowhere else.
+"""Two closures that store every pair: references for the tests and the benchmark, used nowhere else.
 
-`Algorithm1` is the paper's incremental algorithm; `FromScratch` is what the paper compares it with, which derives all
-pairs anew after every link. Both work on a universe of spans fixed beforehand, because first appearances and spans that
-are no mentions exclude pairs with spans that no answer names. They do not know answers, so nothing can be withdrawn.
+`Algorithm1` is the paper's incremental algorithm. `FromScratch` is what the paper compares it with: it derives all
+pairs again after every link. Both work on a fixed set of spans, because first appearances and spans that are not
+mentions exclude pairs with spans that no answer names. They do not know answers, so nothing can be withdrawn.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from corefine.errors import ContradictionError
 from corefine.links.assertions import Assertion, Cannot, First, Must, NotAMention, Relation
 
 Pairs = dict[Span, set[Span]]
-"""A symmetric relation: for each span, those that it holds with."""
+"""A symmetric relation: for each span, those related to it."""
 
 
 class PairClosure(ABC):
-    """Must-link and cannot-link as pairs.
+    """Must-links and cannot-links as pairs.
 
-    musts      a mention is also with itself; a span that is not a mention is not
-    cannots    a span that is not a mention is also with itself
+    musts      holds each mention with itself, but no span that is not a mention
+    cannots    holds each span that is not a mention with itself
     """
 
     def __init__(self, universe: Iterable[Span], *, infer_first: bool = False) -> None:
@@ -37,42 +37,43 @@ class PairClosure(ABC):
             return Relation.MUST
         return Relation.CANNOT if b in self.cannots[a] else None
 
+    @abstractmethod
     def take(self, assertion: Assertion) -> None:
-        """Add what is asserted; a contradiction raises and leaves the pairs as they were."""
-        if isinstance(assertion, Must):
-            self.must(assertion.a, assertion.b)
-        elif isinstance(assertion, Cannot):
-            self.cannot(assertion.a, assertion.b)
-        elif isinstance(assertion, First):
-            self.first_of(assertion.first, assertion.mention)
-        else:
-            self.not_a_mention(assertion.mention)
+        """Add an assertion. A contradiction raises and leaves the pairs as they were."""
 
-    @abstractmethod
-    def must(self, a: Span, b: Span) -> None: ...
-
-    @abstractmethod
-    def cannot(self, a: Span, b: Span) -> None: ...
-
-    @abstractmethod
-    def first_of(self, first: Span, mention: Span) -> None: ...
-
-    @abstractmethod
-    def not_a_mention(self, mention: Span) -> None: ...
-
-    def _earlier(self, span: Span) -> list[Span]:
-        return self.universe[: self._position[span]]
-
-    def _starts(self, first: Span, mention: Span) -> bool:
-        return first == mention or self._infer_first
+    def _excluded_by(self, assertion: First) -> list[Span]:
+        """The spans that come before the entity if the assertion says where it starts."""
+        first = assertion.first
+        starts = first == assertion.mention or self._infer_first
+        return self.universe[: self._position[first]] if starts else []
 
 
 class Algorithm1(PairClosure):
-    """The paper's Algorithm 1: with every link, the pairs that newly follow from it are added.
+    """The paper's Algorithm 1: every link adds the pairs that newly follow from it.
 
-    The pairs are indexed by mention and added a set at a time, which the paper's own code does not do; it is the
-    quickest form of the algorithm that we know of.
+    The pairs are indexed by mention and added a set at a time, which the paper's own code does not do. It is the
+    fastest form of the algorithm that we know of.
     """
+
+    def take(self, assertion: Assertion) -> None:
+        match assertion:
+            case Must(a, b):
+                self.must(a, b)
+            case Cannot(a, b):
+                self.cannot(a, b)
+            case First(first, mention):
+                excluded = self._excluded_by(assertion)
+                if not self.musts[first].union(self.musts[mention]).isdisjoint(excluded):
+                    raise _contradiction(assertion)
+                if first != mention:
+                    self.must(first, mention)
+                for span in excluded:
+                    self.cannot(span, first)
+            case NotAMention(mention):
+                if len(self.musts[mention]) > 1:
+                    raise _contradiction(assertion)
+                self.musts[mention].clear()
+                _add_product(self.cannots, {mention}, self.universe)
 
     def must(self, a: Span, b: Span) -> None:
         musts, cannots = self.musts, self.cannots
@@ -92,67 +93,37 @@ class Algorithm1(PairClosure):
         if b not in self.cannots[a]:
             _add_product(self.cannots, self.musts[a], self.musts[b])
 
-    def first_of(self, first: Span, mention: Span) -> None:
-        """The must-link, and a cannot-link with every earlier span of the universe."""
-        starts = self._starts(first, mention)
-        if starts and not self.musts[first].union(self.musts[mention]).isdisjoint(self._earlier(first)):
-            raise _contradiction(First(first, mention))
-        if first != mention:
-            self.must(first, mention)
-        if starts:
-            for span in self._earlier(first):
-                self.cannot(span, first)
-
-    def not_a_mention(self, mention: Span) -> None:
-        if len(self.musts[mention]) > 1:
-            raise _contradiction(NotAMention(mention))
-        self.musts[mention].clear()
-        _add_product(self.cannots, {mention}, self.universe)
-
 
 class FromScratch(PairClosure):
-    """All links so far, closed anew under the paper's equations 3 and 4 whenever one is added."""
+    """All links so far, closed again under the paper's equations 3 and 4 whenever one is added."""
 
     def __init__(self, universe: Iterable[Span], *, infer_first: bool = False) -> None:
         super().__init__(universe, infer_first=infer_first)
         self._must_links: list[tuple[Span, Span]] = []
         self._cannot_links: list[tuple[Span, Span]] = []
 
-    def must(self, a: Span, b: Span) -> None:
-        self._extend(Must(a, b))
-
-    def cannot(self, a: Span, b: Span) -> None:
-        self._extend(Cannot(a, b))
-
-    def first_of(self, first: Span, mention: Span) -> None:
-        self._extend(First(first, mention))
-
-    def not_a_mention(self, mention: Span) -> None:
-        self._extend(NotAMention(mention))
-
-    def note(self, assertion: Assertion) -> None:
-        """Add to the links what is asserted, and leave closing them to the next assertion that is taken."""
-        if isinstance(assertion, Must):
-            self._must_links.append((assertion.a, assertion.b))
-        elif isinstance(assertion, Cannot):
-            self._cannot_links.append((assertion.a, assertion.b))
-        elif isinstance(assertion, NotAMention):
-            self._cannot_links += [(assertion.mention, span) for span in self.universe]
-        else:
-            first, mention = assertion.first, assertion.mention
-            if first != mention:
-                self._must_links.append((first, mention))
-            if self._starts(first, mention):
-                self._cannot_links += [(span, first) for span in self._earlier(first)]
-
-    def _extend(self, said: Assertion) -> None:
+    def take(self, assertion: Assertion) -> None:
         before = len(self._must_links), len(self._cannot_links)
-        self.note(said)
+        self.note(assertion)
         musts, cannots = self._closed()
         if any(not musts[span].isdisjoint(cannots[span]) for span in self.universe):
             del self._must_links[before[0] :], self._cannot_links[before[1] :]
-            raise _contradiction(said)
+            raise _contradiction(assertion)
         self.musts, self.cannots = musts, cannots
+
+    def note(self, assertion: Assertion) -> None:
+        """Add the links of an assertion, but close them only when the next one is taken."""
+        match assertion:
+            case Must(a, b):
+                self._must_links.append((a, b))
+            case Cannot(a, b):
+                self._cannot_links.append((a, b))
+            case First(first, mention):
+                if first != mention:
+                    self._must_links.append((first, mention))
+                self._cannot_links += [(span, first) for span in self._excluded_by(assertion)]
+            case NotAMention(mention):
+                self._cannot_links += [(mention, span) for span in self.universe]
 
     def _closed(self) -> tuple[Pairs, Pairs]:
         cannots: Pairs = {span: set() for span in self.universe}
@@ -167,7 +138,7 @@ class FromScratch(PairClosure):
 
 
 def _add_product(pairs: Pairs, left: Collection[Span], right: Collection[Span]) -> None:
-    """Add every pair of one from the left and one from the right."""
+    """Add every pair of one span from the left and one from the right."""
     for span in left:
         pairs[span].update(right)
     for span in right:
@@ -175,7 +146,7 @@ def _add_product(pairs: Pairs, left: Collection[Span], right: Collection[Span]) 
 
 
 def _saturate(pairs: Pairs, musts: Pairs) -> None:
-    """Give every span all that holds for what it is must-linked with, until nothing is added."""
+    """Give every span all pairs of the spans it is must-linked with, until nothing is added."""
     growing = True
     while growing:
         growing = False
@@ -187,4 +158,4 @@ def _saturate(pairs: Pairs, musts: Pairs) -> None:
 
 
 def _contradiction(assertion: Assertion) -> ContradictionError:
-    return ContradictionError(f"that {assertion} contradicts what was said before", ())
+    return ContradictionError(f"that {assertion} contradicts earlier links", ())

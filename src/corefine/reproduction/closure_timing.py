@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from random import Random
 
-from corefine.links import Assertion, Cannot, Links, Must
+from corefine.links import Assertion, Links
 from corefine.links.reference import Algorithm1, FromScratch, PairClosure
 from corefine.reproduction.random_annotation import Annotation, annotation
 
@@ -49,7 +49,7 @@ def ours_us(made: Annotation, *, replays: int = 9) -> float:
 
     def replay() -> float:
         links = Links()
-        return _timed_last(made, lambda number, link: _call(links, number, link))
+        return _timed_last(made, lambda number, link: partial(links.add, number, link))
 
     return min(replay() for _ in range(replays))
 
@@ -86,14 +86,6 @@ def scratch_us(made: Annotation, timed: int) -> float:
 Call = Callable[[], object]
 
 
-def _call(links: Links, answer: int, link: Assertion) -> Call:
-    if isinstance(link, Must):
-        return partial(links.must, link.a, link.b, answer=answer)
-    if isinstance(link, Cannot):
-        return partial(links.cannot, link.a, link.b, answer=answer)
-    return partial(links.assert_all, answer, (link,))
-
-
 def _timed_last(made: Annotation, call_for: Callable[[int, Assertion], Call]) -> float:
     """Take all links; microseconds of the mean of the last, whose calls are made when the others have been taken."""
     numbered = list(enumerate(made.links))
@@ -126,7 +118,7 @@ def _compare(closure: PairClosure, made: Annotation, pairs: int = 2_000) -> None
     """Raise if ours and the other did not come to the same."""
     links = Links()
     for number, link in enumerate(made.links):
-        links.assert_all(number, (link,))
+        links.add(number, link)
     random = Random(0)
     for _ in range(pairs):
         a, b = random.choice(made.mentions), random.choice(made.mentions)

@@ -96,7 +96,7 @@ class _Annotator:
             said: list[Assertion] = [Must(antecedent, span)]
         else:
             said = [Cannot(antecedent, span), First(self._spans[self._members[entity][0]], span)]
-        self._links.assert_all(mention, said)
+        self._links.add(mention, *said)
         return said
 
     def _is_settled(self, mention: int) -> bool:

@@ -42,7 +42,7 @@ class NoClosure(Revision):
         said = [assertion for entry in self._about[mention] for assertion in entry.assertions]
         spans = set(self.links.withdraw(mention).spans) if mention in self.links.answers() else set()
         cannot = [assertion for assertion in said if isinstance(assertion, Cannot)]
-        spans |= self.links.assert_all(mention, cannot).spans
+        spans |= self.links.add(mention, *cannot).spans
         self._follow_entities([self.nodes.number(span) for span in spans])
         row = self.nodes.row(mention)
         rows = np.array([] if row is None else [row], dtype=np.int64)
@@ -53,7 +53,7 @@ class NoClosure(Revision):
 
     def _revise_row(self, row: int, mention: Span, assertions: Sequence[Assertion]) -> None:
         said = Links()
-        said.assert_all(mention, assertions)
+        said.add(mention, *assertions)
         entity = said.entity_id(mention)
         if said.has_no_antecedent(mention):
             self._settle(row, NONE)
