@@ -30,7 +30,7 @@ nightly: $(READY)  ## The slow, thorough tests
 	$(BIN)/pytest -m nightly
 
 starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with the corpora)
-	$(BIN)/python -m corefine.models.training.make_starter
+	$(BIN)/python tools/make_starter.py
 
 bench: $(READY)  ## Measure every bar on this machine
 	for bar in imports links session scores formats model committee long retraining answer browser load; do \

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from command import Json, Rounds, report, run
 from corefine.models.committee import Committee
+from corefine.models.devices import use_threads
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.encoders import make_encoder
 from corefine.models.network.encoders.cache import CachedEncoder
 from corefine.models.network.model import Model
-from corefine.models.threads import use_threads
 from measuring import alternate
 from model import document
 

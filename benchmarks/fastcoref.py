@@ -24,7 +24,7 @@ import typer
 from command import Json, LitBank, Rounds, report, run
 from corefine.corpora import load_corpus
 from corefine.errors import InputError
-from corefine.models.threads import cores
+from corefine.models.devices import cores
 
 OUR_SIDE = Path(__file__).with_name("fastcoref_our_side.py")
 SIDE = Path(__file__).with_name("fastcoref_side.py")

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from corefine.document import Document
+from corefine.models.devices import use_threads
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.model import Model
 from corefine.models.resolver import Resolver
-from corefine.models.threads import use_threads
 from measuring import peak_megabytes
 
 

@@ -49,10 +49,10 @@ def measure(sizes: tuple[int, ...] = SIZES) -> LongDocuments:
 
 
 def _predict(tokens: int) -> Point:
+    from corefine.models.devices import use_threads
     from corefine.models.network.config import ModelConfig
     from corefine.models.network.model import Model
     from corefine.models.resolver import Resolver
-    from corefine.models.threads import use_threads
     from model import document
 
     use_threads()

@@ -20,8 +20,8 @@ import typer
 from command import Json, LitBank, report, run
 from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus, load_corpus
+from corefine.models.devices import use_threads
 from corefine.models.network.model import Model
-from corefine.models.threads import use_threads
 from corefine.models.training.events import Evaluated, Step, Stopped
 from corefine.models.training.recipe import Recipe, load_recipe
 from corefine.models.training.trainer import train

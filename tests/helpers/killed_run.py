@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from corefine.annotation.labels import Labels
-from corefine.models.threads import use_threads
+from corefine.models.devices import use_threads
 from corefine.models.training.events import Started, Step, Stopped
 from corefine.models.training.trainer import train
 from helpers import tiny

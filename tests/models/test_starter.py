@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import corefine
+import make_starter
 from corefine.corpora.corpus import Corpus
 from corefine.document import Document
 from corefine.errors import InputError, ModelError
 from corefine.models.evaluation import linked_share
 from corefine.models.resolver import STARTER, Resolver
-from corefine.models.training import make_starter
 from corefine.models.training.recipe import Recipe
 from helpers import tiny
 
@@ -76,7 +76,7 @@ def test_the_starter_is_light_and_works() -> None:
 
 @needs_starter
 def test_the_card_is_that_of_the_model() -> None:
-    from corefine.models.training.card import model_card
+    from model_card import model_card
 
     facts = json.loads((STARTER / "model.json").read_text())["trained"]
     card = Path(__file__).parents[2] / "docs" / "model-card.md"

@@ -9,7 +9,7 @@ import pytest
 
 from corefine.annotation.question import Answer
 from corefine.corpora import stories
-from corefine.models import load as models_load
+from corefine.models.load import load
 from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.worker import Worker
@@ -24,24 +24,20 @@ pytest.importorskip("torch", reason="the extra 'model' is not installed")
 
 
 @pytest.fixture
-def starter(monkeypatch: pytest.MonkeyPatch) -> None:
+def starter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A tiny model in place of the one that ships."""
+    from corefine.models import resolver
     from corefine.models.network.config import EncoderConfig, HeadConfig, ModelConfig
     from corefine.models.network.model import Model
-    from corefine.models.resolver import Resolver
+    from corefine.models.storage.checkpoint import save_model
 
-    real = models_load.load
     encoder = EncoderConfig(
         kind="bilstm", fine_tune=True, word_width=8, char_width=4, char_filters=4, hidden=8, vocabulary=50
     )
     head = HeadConfig(max_span_width=3, spans_per_word=0.4, candidates=10, hidden=16, pair_width=8, feature_width=4)
-
-    def load(where: str | Path, **options: Any) -> Resolver:
-        if where != "starter":
-            return real(where, **options)
-        return Resolver(Model.create(ModelConfig(encoder, head), seed=1), "starter")
-
-    monkeypatch.setattr(models_load, "load", load)
+    save_model(tmp_path / "starter", Model.create(ModelConfig(encoder, head), seed=1))
+    monkeypatch.setattr(resolver, "STARTER", tmp_path / "starter")
+    return tmp_path / "starter"
 
 
 @pytest.mark.usefixtures("starter")
@@ -86,7 +82,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
             assert opened.version == 3
             assert len(opened.session.answers) == 5
         export(project, tmp_path / "model", "model")
-        again = models_load.load(tmp_path / "model", device="cpu")
+        again = load(tmp_path / "model", device="cpu")
         assert again.predict(every[0]).prediction.spans == project.predictions.load(3, 1).spans
 
 

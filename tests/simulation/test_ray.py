@@ -53,7 +53,7 @@ def test_nothing_imports_ray_unless_it_is_asked_for() -> None:
     import subprocess
 
     program = (
-        "import sys; import corefine.simulation.grid, corefine.simulation.runs, corefine.simulation.neural; "
+        "import sys; import corefine.simulation.grid, corefine.simulation.runs, corefine.simulation.learners; "
         "from corefine.cli import app; sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -15,8 +15,8 @@ from corefine.errors import ConfigError, CorefineError, InputError
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import save_model
 from corefine.simulation import runs
+from corefine.simulation.learners import resolve_recipe
 from corefine.simulation.loop import Annotated, Learned, RoundDone, RoundStart
-from corefine.simulation.neural import resolve_recipe
 from corefine.simulation.rows import RoundRow
 from corefine.simulation.runs import is_finished, read_info, read_rows, read_timing, run
 from helpers.small import TINY_RECIPE, contents, finish, rules, short_stories, stories, tiny

@@ -37,8 +37,8 @@ def predict(
     from corefine.models.load import load, need_model
 
     need_model()
+    from corefine.models.devices import use_threads
     from corefine.models.predict_files import Options, predict_files
-    from corefine.models.threads import use_threads
 
     use_threads(threads)
     resolver = load(model, device=device, cache=cache)

@@ -47,7 +47,7 @@ def train(
     from corefine.annotation.labels import Labels
     from corefine.corpora import load_corpus
     from corefine.files import home_folder
-    from corefine.models.training.jobs import Job, run
+    from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.settings_text import commented
 
     recipe = _recipe(config, set_ or [])
@@ -58,7 +58,7 @@ def train(
         raise InputError("give at least one corpus, and --out FOLDER for the model")
     corpora = [load_corpus(name, mirror=mirror) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
-    job = Job(
+    job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for document in documents],
         dev=development,

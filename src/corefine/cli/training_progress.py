@@ -13,11 +13,11 @@ from corefine.models.training.events import (
     Encoding,
     EpochStart,
     Evaluated,
-    Event,
     NewBest,
     Started,
     Step,
     Stopped,
+    TrainingEvent,
     to_json,
 )
 from corefine.models.training.jobs import MemberEvent
@@ -33,7 +33,7 @@ class _Member:
     f1: float | None = None
     best: float | None = None
 
-    def take(self, event: Event) -> None:
+    def take(self, event: TrainingEvent) -> None:
         if isinstance(event, Started):
             self.epochs, self.total = event.epochs, event.epochs * event.steps_per_epoch
         elif isinstance(event, Step):
@@ -70,7 +70,7 @@ def show_lines(events: Iterator[MemberEvent]) -> None:
             sys.stderr.flush()
 
 
-def _line(event: Event, member: _Member) -> str | None:
+def _line(event: TrainingEvent, member: _Member) -> str | None:
     if isinstance(event, Encoding) and (event.done == event.documents or event.done % 25 == 0):
         return f"encoded {event.done} of {event.documents} documents"
     if isinstance(event, Started):

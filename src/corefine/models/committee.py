@@ -22,7 +22,7 @@ from corefine.files import write_atomically
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import Ranking
 from corefine.models.storage.checkpoint import is_model, load_model
-from corefine.models.storage.records import FORMAT, read_facts
+from corefine.models.storage.tensors import FORMAT, read_facts
 from corefine.prediction import NONE, Prediction
 
 COMMITTEE = "committee"
@@ -117,6 +117,5 @@ def load_committee(folder: Path, *, cache: Path | None = None) -> Committee:
         path = folder / Path(str(name)).name
         if not is_model(path):
             raise ModelError(f"{folder} is a committee of {', '.join(map(str, names))}, but {name} is not there")
-        shared = members[0] if members and members[0].frozen else None
-        members.append(load_model(path, share=shared, cache=cache))
+        members.append(load_model(path, share=members[0] if members else None, cache=cache))
     return Committee(members)

@@ -1,52 +1,246 @@
-"""What learns from lessons. The loop knows this protocol and nothing of how it is done."""
+"""What learns from labels: the model, or rules that learn nothing. torch is imported only where a model is used."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import random
+import shutil
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from corefine.annotation.labels import Labels
 from corefine.document import Document
+from corefine.errors import ConfigError, InputError
 from corefine.models import rules
+from corefine.models.training.recipe import Recipe, load_recipe, recipe_names
 from corefine.prediction import Prediction
+from corefine.simulation.config import SimulationConfig
+from corefine.simulation.splits import described
+from corefine.simulation.workers import Here, TrainedPredictor, Workers
 
 if TYPE_CHECKING:
+    from corefine.models.network.model import Model
     from corefine.models.resolver import Predictor
+    from corefine.models.training.jobs import TrainingJob
+
+RECIPE = Path(__file__).with_name("recipe.toml")
+RECIPE_NAME = "simulation"
+"""The name of that recipe: a head small enough for a whole run in minutes on one core."""
 
 
 class Learner(Protocol):
-    """Turns lessons into something that predicts.
+    """Turns labels into something that predicts.
 
-    The result depends on the lessons, the settings and the round alone. `learn` may be called again for a round
-    that was interrupted, or for one that was finished, and gives the same predictor.
+    The result depends only on the labels, the settings and the round. `learn` may be called again for a round that
+    was interrupted or finished, and gives the same predictor.
     """
 
     def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor: ...
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
-        """What the predictor says of each document, in their order."""
+        """One prediction for each document, in their order."""
         ...
 
     def finished(self, round: int) -> None:
-        """The round's rows are on disk: what only an earlier round needed can go."""
+        """Called when the round is on disk: what only an earlier round needed can be removed."""
         ...
 
 
-class Rules:
-    """The predictor by rules, as an object."""
+class RulesPredictor:
+    """The rules as a predictor."""
 
     def predict(self, document: Document) -> Prediction:
         return rules.predict(document)
 
 
 class RulesLearner:
-    """Learns nothing: the rules, whatever the lessons. For tests, and to see the loop at work."""
+    """Learns nothing and predicts by rules. For tests, and to watch the loop."""
 
     def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
-        return Rules()
+        return RulesPredictor()
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         return [predictor.predict(document) for document in documents]
 
     def finished(self, round: int) -> None:
         return
+
+
+class NeuralLearner:
+    """Trains a model or a committee: from the last round's model, and from scratch at the end.
+
+    Checkpoints are in `folder`, as `round-03/member-0`. An interrupted training is resumed, and a finished one is
+    loaded. Everything random follows from the seed, so neither changes the result.
+
+    cache      a folder for the states of a frozen encoder
+    shared     a folder where the runs of a grid keep their first models: runs that differ only in what they ask have
+               the same one; None: every run trains its own
+    workers    what trains and predicts: this process, or a cluster
+    """
+
+    def __init__(
+        self,
+        config: SimulationConfig,
+        recipe: Recipe,
+        dev: Sequence[Document],
+        *,
+        folder: Path,
+        cache: Path | None = None,
+        shared: Path | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.config, self.recipe = config, recipe
+        self.dev = tuple(dev) if config.initial else ()  # without gold documents, there are none to choose an epoch by
+        self.folder, self.cache, self.shared = folder, cache, shared
+        self.workers = workers or Here()
+        self._share: Model | None = None  # its loaded encoder is used again
+        self._trained: TrainedPredictor | None = None
+
+    def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
+        """The model of a round; the starter if there is nothing to learn from yet."""
+        if not lessons:
+            if (starter := starter_folder(self.config)) is None:
+                raise ConfigError("there is nothing to learn from, and no starter")
+            return self._predictor([starter] * self.config.members)
+        taught = lessons if final or round == 0 else recent(lessons, self.config, round)
+        jobs = [self._job(tuple(taught), round, final, member) for member in range(self.config.members)]
+        for job in jobs:
+            self._borrow(job)
+        self.workers.train([job for job in jobs if not job.done], self._share)
+        for job in jobs:
+            self._lend(job)
+        return self._predictor([job.folder for job in jobs])
+
+    def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
+        if self._trained is None or self._trained.predictor is not predictor:
+            return [predictor.predict(document) for document in documents]
+        return self.workers.predict(self._trained, documents)
+
+    def finished(self, round: int) -> None:
+        """Remove the checkpoints of the round before."""
+        if round > 0:
+            with suppress(OSError):
+                shutil.rmtree(self._round(round - 1))
+
+    def _predictor(self, folders: Sequence[Path]) -> Predictor:
+        from corefine.models.committee import Committee
+        from corefine.models.storage.checkpoint import load_model
+
+        models: list[Model] = []
+        for folder in folders:
+            models.append(load_model(folder, share=self._share, cache=self.cache))
+            self._share = self._share or (models[-1] if models[-1].frozen else None)
+        predictor = models[0] if len(models) == 1 else Committee(models)
+        self._trained = TrainedPredictor(predictor, tuple(folders), self.cache, self.config.threads)
+        return predictor
+
+    def _round(self, number: int) -> Path:
+        return self.folder / f"round-{number:02}"
+
+    def _job(self, labels: tuple[Labels, ...], round: int, final: bool, member: int) -> TrainingJob:
+        from corefine.models.training.jobs import TrainingJob
+
+        config = self.config
+        training = replace(
+            self.recipe.training, seed=1000 * config.seed + member, labels=config.labels, rest=config.rest
+        )
+        if not final and round > 0:
+            training = replace(training, epochs=config.round_epochs, min_steps=0)
+        return TrainingJob(
+            recipe=replace(self.recipe, training=training),
+            labels=labels,
+            dev=self.dev,
+            folder=self._round(round) / f"member-{member}",
+            device="cpu",
+            threads=config.threads,
+            resume=True,
+            warm=self._warm(round, final, member),
+            cache=self.cache,
+            keep_state=False,
+        )
+
+    def _warm(self, round: int, final: bool, member: int) -> Path | None:
+        """The model that a training starts from: none, the last round's, or the starter."""
+        from corefine.models.storage.checkpoint import is_model
+
+        if round == 0 or final or self.config.start != "warm":
+            return starter_folder(self.config)
+        before = self._round(round - 1) / f"member-{member}"
+        if is_model(before):
+            return before
+        if self.config.initial:
+            raise InputError(f"{before} is gone, and the next round starts from it: start a new run")
+        return starter_folder(self.config)  # no round has trained a model yet
+
+    # First models that the runs of a grid share
+
+    def _place(self, job: TrainingJob) -> Path | None:
+        """Where the runs of a grid keep a first model; None for any other."""
+        if self.shared is None or job.warm is not None or not job.folder.is_relative_to(self._round(0)):
+            return None
+        learnt = [described(labels.document) for labels in job.labels]
+        known = json.dumps([job.recipe.to_dict(), learnt, list(map(described, job.dev)), job.threads])
+        return self.shared / hashlib.sha256(known.encode()).hexdigest()[:16]
+
+    def _borrow(self, job: TrainingJob) -> None:
+        place = self._place(job)
+        if place is not None and place.is_dir() and not job.done:
+            copy = job.folder.with_name(f"{job.folder.name}.borrowed")
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(place, copy)
+            shutil.rmtree(job.folder, ignore_errors=True)
+            copy.rename(job.folder)  # in one step: a kill must not leave half a model that looks finished
+
+    def _lend(self, job: TrainingJob) -> None:
+        place = self._place(job)
+        if place is None or place.exists():
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        copy = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
+        shutil.copytree(job.folder, copy, dirs_exist_ok=True)
+        with suppress(OSError):  # another run was faster; its model is the same
+            copy.rename(place)
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def resolve_recipe(name: str) -> Recipe:
+    """The recipe of that name, "simulation" among them, or from a file."""
+    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name)
+
+
+def recent(lessons: Sequence[Labels], config: SimulationConfig, round: int) -> Sequence[Labels]:
+    """What a warm round trains on: half the newest labels, half drawn from the others, in their order."""
+    size = config.round_documents
+    if not size or len(lessons) <= size or config.start == "scratch":
+        return lessons
+    newest = (size + 1) // 2
+    old = range(len(lessons) - newest)
+    drawn = random.Random(f"{config.seed}/{round}").sample(old, size - newest)
+    return [*(lessons[index] for index in sorted(drawn)), *lessons[len(old) :]]
+
+
+def starter_folder(config: SimulationConfig) -> Path | None:
+    """The folder of the starter, if the settings name one."""
+    if config.starter is None:
+        return None
+    from corefine.models.resolver import STARTER
+    from corefine.models.storage.checkpoint import is_model
+
+    path = STARTER if config.starter == "starter" else Path(config.starter).expanduser()
+    if not is_model(path):
+        raise ConfigError(f"starter = {config.starter!r}: {path} holds no model")
+    return path
+
+
+def starter_weights(config: SimulationConfig) -> str | None:
+    """The hash of the starter's weights."""
+    from corefine.models.storage.checkpoint import MODEL
+    from corefine.models.storage.tensors import read_facts
+
+    folder = starter_folder(config)
+    return None if folder is None else str(read_facts(folder, MODEL)["sha256"])

@@ -40,7 +40,8 @@ from corefine.simulation.runs import CHECKPOINTS, cache_folder
 if TYPE_CHECKING:
     from corefine.models.network.model import Model
     from corefine.models.resolver import Predictor
-    from corefine.simulation.workers import MemberJob, Trained
+    from corefine.models.training.jobs import TrainingJob
+    from corefine.simulation.workers import TrainedPredictor
 
 LOCAL = "local"
 RETRIES = 5
@@ -130,9 +131,11 @@ def _cell_task(cell: Cell, corpus: Corpus) -> Files:
 class RayWorkers:
     """Trains the members of a committee, and predicts large pools, as tasks."""
 
-    def train(self, jobs: Sequence[MemberJob], lender: Model | None) -> None:
-        """Each job as a task; what it made is put in its folder here."""
+    def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
+        """Run each job as a task, and put what it made in its folder here."""
         import ray
+
+        from corefine.models.training.jobs import DONE
 
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_train_task)
         running = [
@@ -141,13 +144,11 @@ class RayWorkers:
             )
             for job in jobs
         ]
-        from corefine.simulation.workers import DONE
-
         for job, files in zip(jobs, _results(running), strict=True):
             unpack({name: content for name, content in files.items() if name != DONE}, job.folder)
             unpack({DONE: files[DONE]}, job.folder)
 
-    def predict(self, trained: Trained, documents: Sequence[Document]) -> list[Prediction]:
+    def predict(self, trained: TrainedPredictor, documents: Sequence[Document]) -> list[Prediction]:
         """Chunks of documents as tasks, in their order; a handful is predicted here."""
         import ray
 
@@ -177,21 +178,21 @@ def _results(running: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _train_task(job: MemberJob, warm: Files | None) -> Files:
-    from corefine.simulation.workers import train_member
+def _train_task(job: TrainingJob, warm: Files | None) -> Files:
+    from corefine.models.training.jobs import train_model
 
     with tempfile.TemporaryDirectory(prefix="corefine-") as place:
         folder, start = Path(place) / "member", Path(place) / "warm"
         if warm is not None:
             unpack(warm, start)
-        train_member(
-            replace(job, folder=folder, warm=None if warm is None else start, cache=cache_folder()),
-        )
+        job = replace(job, folder=folder, warm=None if warm is None else start, cache=cache_folder())
+        for _ in train_model(job):
+            pass
         return pack(folder)
 
 
 def _predict_task(members: list[Files], documents: tuple[Document, ...], threads: int) -> list[Prediction]:
-    from corefine.models.threads import use_threads
+    from corefine.models.devices import use_threads
 
     use_threads(threads)
     digests = tuple(_digest(files) for files in members)
@@ -217,8 +218,8 @@ def _predictor(digests: tuple[str, ...]) -> Predictor:
     for digest in digests:
         with tempfile.TemporaryDirectory(prefix="corefine-") as place:
             unpack(_WAITING[digest], Path(place))
-            lender = models[0] if models and models[0].frozen else None
-            models.append(load_model(Path(place), share=lender, cache=cache_folder()))
+            share = models[0] if models else None
+            models.append(load_model(Path(place), share=share, cache=cache_folder()))
     return models[0] if len(models) == 1 else Committee(models)
 
 

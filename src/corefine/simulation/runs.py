@@ -27,7 +27,7 @@ from corefine.corpora import Corpus
 from corefine.errors import ConfigError, InputError
 from corefine.files import exclusive, home_folder, write_atomically
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.learners import Learner, RulesLearner
+from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, resolve_recipe, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, RoundRow, RunInfo, RunTiming
 from corefine.simulation.source import SCHEME, code_hash
@@ -136,7 +136,6 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
         from corefine.models.load import need_model
 
         need_model()
-        from corefine.simulation.neural import resolve_recipe, starter_weights
 
         recipe, starter = _as_json(resolve_recipe(config.recipe)), starter_weights(config)
     sizes = (len(corpus.train), len(corpus.dev), len(corpus.test))
@@ -160,7 +159,6 @@ def _learner(
 ) -> Learner:
     if config.learner == "rules":
         return RulesLearner()
-    from corefine.simulation.neural import NeuralLearner, resolve_recipe
 
     return NeuralLearner(
         config,

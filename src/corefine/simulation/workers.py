@@ -1,4 +1,4 @@
-"""Who trains models and predicts documents: this process (`Here`), or a cluster (`ray_cluster`)."""
+"""What trains models and predicts documents: this process (`Here`), or a cluster (`ray_cluster.RayWorkers`)."""
 
 from __future__ import annotations
 
@@ -7,45 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from corefine.annotation.labels import Labels
 from corefine.document import Document
-from corefine.files import write_atomically
-from corefine.models.network.model import Model
-from corefine.models.storage.checkpoint import load_model
-from corefine.models.threads import use_threads
-from corefine.models.training.recipe import Recipe
-from corefine.models.training.trainer import STATE, train
 from corefine.prediction import Prediction
 
 if TYPE_CHECKING:
+    from corefine.models.network.model import Model
     from corefine.models.resolver import Predictor
-
-DONE = "done"
-"""A file in the folder of a training that is finished."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberJob:
-    """One training of one model into a folder.
-
-    warm     the folder of a model to begin from, None for new weights
-    """
-
-    recipe: Recipe
-    labels: tuple[Labels, ...]
-    dev: tuple[Document, ...]
-    folder: Path
-    threads: int
-    cache: Path | None = None
-    warm: Path | None = None
-
-    @property
-    def done(self) -> bool:
-        return (self.folder / DONE).is_file()
+    from corefine.models.training.jobs import TrainingJob
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedPredictor:
     """A predictor, and the folders of its members."""
 
     predictor: Predictor
@@ -55,39 +27,29 @@ class Trained:
 
 
 class Workers(Protocol):
-    """Whoever it is, the results are the same."""
+    """Trains and predicts. All implementations give the same results."""
 
-    def train(self, jobs: Sequence[MemberJob], lender: Model | None) -> None:
-        """Do all jobs; each leaves its model in its folder. `lender` has a loaded encoder to use again."""
+    def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
+        """Do all jobs; `share` has a loaded encoder that they may use."""
         ...
 
-    def predict(self, trained: Trained, documents: Sequence[Document]) -> list[Prediction]:
-        """What the predictor says of each document, in their order."""
+    def predict(self, trained: TrainedPredictor, documents: Sequence[Document]) -> list[Prediction]:
+        """One prediction for each document, in their order."""
         ...
 
 
 class Here:
     """This process, one thing after another."""
 
-    def train(self, jobs: Sequence[MemberJob], lender: Model | None) -> None:
-        for job in jobs:
-            train_member(job, lender)
+    def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
+        from corefine.models.training.jobs import train_model
 
-    def predict(self, trained: Trained, documents: Sequence[Document]) -> list[Prediction]:
+        for job in jobs:
+            for _ in train_model(job, share):
+                pass
+
+    def predict(self, trained: TrainedPredictor, documents: Sequence[Document]) -> list[Prediction]:
+        from corefine.models.devices import use_threads
+
         use_threads(trained.threads)
         return [trained.predictor.predict(document) for document in documents]
-
-
-def train_member(job: MemberJob, lender: Model | None = None) -> None:
-    """Train, or go on where a training into this folder was interrupted."""
-    use_threads(job.threads)
-    if job.warm is not None:
-        model = load_model(job.warm, share=lender, cache=job.cache)
-    else:
-        encoder = lender.encoder if lender is not None and lender.config.encoder == job.recipe.model.encoder else None
-        model = Model.create(job.recipe.model, seed=job.recipe.training.seed, encoder=encoder, cache=job.cache)
-    for _ in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=True):
-        pass
-    write_atomically(job.folder / DONE, b"")
-    for left in job.folder.glob(f"{STATE}*"):  # what only an interrupted training needs
-        left.unlink()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from corefine.document import Document
 from corefine.models.network import blocks
-from corefine.models.network.blocks import PairNetwork, rows_in_blocks
 from corefine.models.network.config import HeadConfig
 from corefine.models.network.inputs import make_inputs
+from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
 from corefine.models.network.pairs import DISTANCES, PairScorer
 from corefine.models.network.spans import TopSpans
 

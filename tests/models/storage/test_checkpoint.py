@@ -13,7 +13,7 @@ import torch
 from corefine.errors import ConfigError, ModelError
 from corefine.models.network.config import ModelConfig
 from corefine.models.storage.checkpoint import load_model, save_model
-from corefine.models.storage.records import load_record, save_record
+from corefine.models.storage.tensors import load_tensors, save_tensors
 from helpers import tiny
 
 DOCUMENT = tiny.document(1)
@@ -30,9 +30,9 @@ def with_vectors(path: Path, *, fine_tune: bool = True) -> ModelConfig:
 
 
 def change(folder: Path, **facts: object) -> None:
-    record = load_record(folder, "model")
+    record = load_tensors(folder, "model")
     kept = {key: value for key, value in record.facts.items() if key not in ("format", "corefine", "weights", "sha256")}
-    save_record(folder, "model", record.tensors, kept | facts)
+    save_tensors(folder, "model", record.tensors, kept | facts)
 
 
 def test_a_loaded_model_predicts_the_same(tmp_path: Path) -> None:
@@ -57,21 +57,21 @@ def test_half_precision_is_half_the_size_and_nearly_the_same(tmp_path: Path) -> 
 
 def test_missing_and_unknown_weights_are_named(tmp_path: Path) -> None:
     save_model(tmp_path, tiny.model())
-    record = load_record(tmp_path, "model")
+    record = load_tensors(tmp_path, "model")
     facts = {"kind": "model", "config": record.facts["config"], "encoder": record.facts["encoder"]}
     lacking = dict(record.tensors)
     del lacking["ranker.pair.score.weight"]
-    save_record(tmp_path, "model", lacking, facts)
+    save_tensors(tmp_path, "model", lacking, facts)
     with pytest.raises(ModelError, match=r"lack ranker\.pair\.score\.weight"):
         load_model(tmp_path)
-    save_record(tmp_path, "model", {**record.tensors, "ranker.magic": torch.ones(1)}, facts)
+    save_tensors(tmp_path, "model", {**record.tensors, "ranker.magic": torch.ones(1)}, facts)
     with pytest.raises(ModelError, match=r"ranker\.magic, which this configuration does not know"):
         load_model(tmp_path)
 
 
 def test_a_setting_of_a_newer_version_is_named(tmp_path: Path) -> None:
     save_model(tmp_path, tiny.model())
-    config = load_record(tmp_path, "model").facts["config"]
+    config = load_tensors(tmp_path, "model").facts["config"]
     config["head"]["telepathy"] = True
     change(tmp_path, config=config)
     with pytest.raises(ConfigError, match="telepathy"):
@@ -88,7 +88,7 @@ def test_a_json_without_a_configuration_is_no_model(tmp_path: Path, config: obje
 
 def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
     save_model(tmp_path, tiny.model())
-    config = load_record(tmp_path, "model").facts["config"]
+    config = load_tensors(tmp_path, "model").facts["config"]
     config["head"]["hidden"] = 17
     change(tmp_path, config=config)
     with pytest.raises(ModelError, match=r"16.* in the weights, but \[.*17.* here"):
@@ -118,4 +118,4 @@ def test_another_frozen_encoder_is_refused(tmp_path: Path) -> None:
 def test_a_frozen_encoder_is_not_saved_with_the_model(tmp_path: Path) -> None:
     path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
     save_model(tmp_path / "model", tiny.model(config=with_vectors(path, fine_tune=False)))
-    assert all(name.startswith("ranker.") for name in load_record(tmp_path / "model", "model").tensors)
+    assert all(name.startswith("ranker.") for name in load_tensors(tmp_path / "model", "model").tensors)

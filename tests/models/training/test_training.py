@@ -20,12 +20,12 @@ from corefine.models.training import jobs
 from corefine.models.training.events import (
     EpochStart,
     Evaluated,
-    Event,
     NewBest,
     Saved,
     Started,
     Step,
     Stopped,
+    TrainingEvent,
     to_json,
 )
 from corefine.models.training.loss import targets_for
@@ -43,11 +43,11 @@ def weights(model: Model) -> bytes:
     return b"".join(value.numpy().tobytes() for _, value in sorted(model.tensors().items()))
 
 
-def losses(events: Iterable[Event]) -> list[float]:
+def losses(events: Iterable[TrainingEvent]) -> list[float]:
     return [event.loss for event in events if isinstance(event, Step)]
 
 
-def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[Event]]:
+def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[TrainingEvent]]:
     model = tiny.model()
     return model, list(train(model, LABELS, config, **options))  # type: ignore[arg-type]
 
@@ -63,7 +63,7 @@ def test_it_learns() -> None:
     assert last.scores["conll_f1"] == last.conll_f1
 
 
-def finished_on(documents: list[Document], config: TrainingConfig) -> tuple[Model, list[Event]]:
+def finished_on(documents: list[Document], config: TrainingConfig) -> tuple[Model, list[TrainingEvent]]:
     model = tiny.model()
     return model, list(train(model, list(map(Labels, documents)), config, dev=DEV))
 
@@ -196,7 +196,7 @@ def test_a_frozen_model_is_thawed_by_a_recipe_that_fine_tunes(tmp_path: Path) ->
     labels = list(map(Labels, tiny.documents(2)))
     recipe = Recipe(tiny.CONFIG, replace(tiny.TRAINING, epochs=1, learning_rate=1e-9))
     warm, folder = tmp_path / "frozen", tmp_path / "tuned"
-    list(jobs.run(jobs.Job(recipe=recipe, labels=labels, folder=folder, warm=warm, threads=1)))
+    list(jobs.run(jobs.TrainingJob(recipe=recipe, labels=labels, folder=folder, warm=warm, threads=1)))
     before, after = load_model(tmp_path / "frozen"), load_model(tmp_path / "tuned")
     assert before.frozen
     assert not after.frozen

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from corefine.models.storage.records import exists, load_record
+from corefine.models.storage.tensors import exists, load_tensors
 
 TESTS = Path(__file__).parents[2]
 
@@ -57,7 +57,7 @@ def check_killed(folder: Path, kills: int, seed: int) -> None:
             process.wait()
         for record in ("model", "training"):
             if exists(torn, record):
-                load_record(torn, record)  # raises if anything is broken
+                load_tensors(torn, record)  # raises if anything is broken
         if process.returncode == 0:  # it was done before the signal came; begin another
             assert finish(torn)[0] == expected
             torn = folder / f"torn-{chance.random()}"

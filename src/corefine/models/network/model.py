@@ -49,8 +49,12 @@ class Model:
             ranker = SpanRanker(config, encoder.width, encoder.layers)
         return cls(config, encoder, ranker)
 
+    def encoder_for(self, settings: EncoderConfig) -> Encoder | None:
+        """The encoder, if another model with these settings can use it too."""
+        return self.encoder if self.frozen and self.config.encoder == settings else None
+
     def thawed(self, settings: EncoderConfig) -> Model:
-        """The same weights, with an encoder that training moves: which layers, and how, as these settings have it."""
+        """The same weights, with an encoder that is fine-tuned as these settings say."""
         changes = {
             name: getattr(settings, name) for name in ("tuned_layers", "masked", "precision", "window", "overlap")
         }

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from corefine.models.network.blocks import PairNetwork, rows_in_blocks
 from corefine.models.network.config import FULL, HeadConfig
 from corefine.models.network.inputs import Inputs
+from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
 from corefine.models.network.spans import MASKED, TopSpans
 from corefine.prediction import NONE
 

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.document import Span
-from corefine.models.network.blocks import rows_in_blocks
 from corefine.models.network.config import HeadConfig
+from corefine.models.network.pair_network import rows_in_blocks
 
 MASKED = float("-inf")
 

@@ -16,10 +16,10 @@ import torch
 
 from corefine.errors import ModelError
 from corefine.models.network.config import ModelConfig
-from corefine.models.network.encoders import Encoder, make_encoder
+from corefine.models.network.encoders import Encoder
 from corefine.models.network.encoders.cache import CachedEncoder
 from corefine.models.network.model import Model
-from corefine.models.storage.records import exists, load_record, save_record
+from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 
 MODEL = "model"
 
@@ -34,21 +34,20 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     tensors = model.tensors()
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
-    save_record(folder, MODEL, tensors, facts | {"trained": dict(trained or {})})
+    save_tensors(folder, MODEL, tensors, facts | {"trained": dict(trained or {})})
 
 
 def load_model(folder: Path, *, share: Model | None = None, cache: Path | None = None) -> Model:
     """The model of a folder, checked in every way it can be.
 
-    share    a model whose encoder is used again if it has the same settings
+    share    a model whose frozen encoder is used again if it has the same settings
     cache    a folder to keep a frozen encoder's states in
     """
-    record = load_record(folder, MODEL)
+    record = load_tensors(folder, MODEL)
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
     config = ModelConfig.from_dict(record.facts["config"])
-    same = share is not None and share.config.encoder == config.encoder
-    encoder = share.encoder if share is not None and same else make_encoder(config.encoder)
+    encoder = share.encoder_for(config.encoder) if share is not None else None
     model = Model.create(config, encoder=encoder, cache=cache)
     _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}

@@ -82,9 +82,9 @@ class Stopped:
     best_f1: float | None
 
 
-Event = Encoding | Started | EpochStart | Step | Evaluated | NewBest | Saved | Stopped
+TrainingEvent = Encoding | Started | EpochStart | Step | Evaluated | NewBest | Saved | Stopped
 
 
-def to_json(event: Event) -> dict[str, Any]:
+def to_json(event: TrainingEvent) -> dict[str, Any]:
     """The event as JSON values, its kind under "event"."""
     return {"event": type(event).__name__, **asdict(event)}

@@ -1,4 +1,4 @@
-"""Training runs from documents to a folder: one model, or a committee whose members train side by side."""
+"""Training jobs: from labels to a model in a folder. One model, or a committee whose members train side by side."""
 
 from __future__ import annotations
 
@@ -13,25 +13,32 @@ from typing import Any
 from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
+from corefine.files import write_atomically
 from corefine.models.committee import save_committee
-from corefine.models.devices import choose_device
+from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
-from corefine.models.threads import cores, use_threads
-from corefine.models.training.events import Encoding, Event, Stopped
+from corefine.models.training.events import Encoding, Stopped, TrainingEvent
 from corefine.models.training.recipe import Recipe
-from corefine.models.training.trainer import train
+from corefine.models.training.trainer import STATE, train
+
+DONE = "done"
+"""A file in the folder of a job that is finished."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """All that one training run needs.
+class TrainingJob:
+    """Everything that one training needs.
 
-    warm       the folder of a model to begin from; its settings replace those of the recipe's model, but a recipe
-               that fine-tunes the encoder does so with a model whose encoder was frozen
-    members    more than one makes a committee; member i has the recipe's seed + i
-    workers    members that train at the same time; None: as many as there are cores, one on a GPU
-    cache      a folder for the states of a frozen encoder
+    folder        where the model goes
+    resume        go on with an interrupted training in the folder, if there is one
+    warm          the folder of a model to start from; its settings replace those of the recipe's model, but a recipe
+                  that fine-tunes the encoder also does so if the model's encoder was frozen
+    members       more than one makes a committee; member i has the recipe's seed + i
+    workers       members that train at the same time; None: as many as there are cores, one on a GPU
+    cache         a folder for the states of a frozen encoder
+    about         facts to save with the model
+    keep_state    whether the state of the training stays in the folder when it is done
     """
 
     recipe: Recipe
@@ -46,70 +53,90 @@ class Job:
     workers: int | None = None
     cache: Path | None = None
     about: dict[str, Any] = field(default_factory=dict)
+    keep_state: bool = True
+
+    @property
+    def done(self) -> bool:
+        return (self.folder / DONE).is_file()
 
 
 @dataclass(frozen=True, slots=True)
 class MemberEvent:
-    """What happened, and to which member (0 for a single model)."""
+    """An event, and the member it is about (0 for a single model)."""
 
     member: int
-    event: Event
+    event: TrainingEvent
 
 
-def run(job: Job) -> Iterator[MemberEvent]:
-    """Train into the job's folder. A run that was interrupted goes on with `resume`."""
+def train_model(job: TrainingJob, share: Model | None = None) -> Iterator[TrainingEvent]:
+    """Train one model into the job's folder. If `share` has the encoder that is needed, it is not loaded again."""
+    use_threads(job.threads)
+    model = _initial_model(job, share)
+    if not job.resume:
+        (job.folder / DONE).unlink(missing_ok=True)
+    yield from _encode(model, job)
+    for event in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
+        if isinstance(event, Stopped):
+            _finish(job, model, event)
+        yield event
+
+
+def run(job: TrainingJob) -> Iterator[MemberEvent]:
+    """Train the job's model, or all members of its committee."""
     if job.members < 1:
         raise InputError(f"a committee has at least one member, not {job.members}")
     if job.members == 1:
-        yield from _one(job, 0)
+        yield from (MemberEvent(0, event) for event in train_model(job))
         return
     device = choose_device(job.device)
     workers = min(job.members, job.workers or (cores() if device.type == "cpu" else 1))
     jobs = [_member(job, number, workers) for number in range(job.members)]
     if workers == 1:
-        for number, of_member in enumerate(jobs):
-            yield from _one(of_member, number)
+        for number, member in enumerate(jobs):
+            yield from (MemberEvent(number, event) for event in train_model(member))
     else:
-        yield from (MemberEvent(0, event) for event in _encode(_model(jobs[0]), jobs[0]))
+        use_threads(jobs[0].threads)
+        yield from (MemberEvent(0, event) for event in _encode(_initial_model(jobs[0]), jobs[0]))
         yield from _side_by_side(jobs, workers)
-    save_committee(job.folder, [of_member.folder.name for of_member in jobs], job.about)
+    save_committee(job.folder, [member.folder.name for member in jobs], job.about)
 
 
-def _member(job: Job, number: int, workers: int) -> Job:
+def _member(job: TrainingJob, number: int, workers: int) -> TrainingJob:
     training = replace(job.recipe.training, seed=job.recipe.training.seed + number)
-    threads = job.threads or (max(1, cores() // workers) if workers > 1 else None)
     return replace(
         job,
         recipe=replace(job.recipe, training=training),
         folder=job.folder / f"member-{number}",
-        threads=threads,
+        threads=job.threads or (max(1, cores() // workers) if workers > 1 else None),
         members=1,
     )
 
 
-def _model(job: Job) -> Model:
-    """The model a job begins with, on its device."""
+def _initial_model(job: TrainingJob, share: Model | None = None) -> Model:
+    """The model that training starts from, on the job's device."""
+    settings = job.recipe.model
     if job.warm is not None:
-        model = load_model(job.warm, cache=job.cache)
-        if model.frozen and job.recipe.model.encoder.fine_tune:
-            model = model.thawed(job.recipe.model.encoder)
+        model = load_model(job.warm, share=share, cache=job.cache)
+        if model.frozen and settings.encoder.fine_tune:
+            model = model.thawed(settings.encoder)
     else:
-        model = Model.create(job.recipe.model, seed=job.recipe.training.seed, cache=job.cache)
+        encoder = share.encoder_for(settings.encoder) if share is not None else None
+        model = Model.create(settings, seed=job.recipe.training.seed, encoder=encoder, cache=job.cache)
     return model.to(choose_device(job.device))
 
 
-def _one(job: Job, number: int) -> Iterator[MemberEvent]:
-    use_threads(job.threads)
-    model = _model(job)
-    yield from (MemberEvent(number, encoding) for encoding in _encode(model, job))
-    for event in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
-        if isinstance(event, Stopped):
-            _finish(job, model, event)
-        yield MemberEvent(number, event)
+def _encode(model: Model, job: TrainingJob) -> Iterator[Encoding]:
+    """Fill the cache of a frozen encoder, for this training and the other members of a committee."""
+    if not model.frozen or job.cache is None:
+        return
+    documents = [*(labels.document for labels in job.labels), *job.dev]
+    for number, document in enumerate(documents, start=1):
+        model.encoder.encode(document)
+        yield Encoding(number, len(documents))
 
 
-def _finish(job: Job, model: Model, stopped: Stopped) -> None:
-    """Write the final model with what it was made of."""
+def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
+    """Save the final model with the facts about its training, and mark the job as done."""
     trained = {
         **job.about,
         "documents": len(job.labels),
@@ -119,21 +146,14 @@ def _finish(job: Job, model: Model, stopped: Stopped) -> None:
         "training": job.recipe.training.to_dict(),
     }
     save_model(job.folder, model, trained)
+    write_atomically(job.folder / DONE, b"")
+    if not job.keep_state:
+        for path in job.folder.glob(f"{STATE}*"):
+            path.unlink()
 
 
-def _encode(model: Model, job: Job) -> Iterator[Encoding]:
-    """Fill the cache of a frozen encoder, so that training, and every member of a committee, finds it full."""
-    if not model.frozen or job.cache is None:
-        return
-    use_threads(None if job.threads is None else max(job.threads, 1))
-    documents = [*(labels.document for labels in job.labels), *job.dev]
-    for number, document in enumerate(documents, start=1):
-        model.encoder.encode(document)
-        yield Encoding(number, len(documents))
-
-
-def _side_by_side(jobs: Sequence[Job], workers: int) -> Iterator[MemberEvent]:
-    """Members in processes of their own, a few at a time."""
+def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:
+    """Train members in processes of their own, `workers` at a time."""
     context = multiprocessing.get_context("spawn")
     events: Any = context.Queue()
     waiting = list(enumerate(jobs))
@@ -163,15 +183,15 @@ def _side_by_side(jobs: Sequence[Job], workers: int) -> Iterator[MemberEvent]:
             process.join()
 
 
-def _work(job: Job, number: int, events: Any) -> None:
-    """One member, in its process: events, then None; or a message if it fails."""
+def _work(job: TrainingJob, number: int, events: Any) -> None:
+    """Train one member in its process. Sends its events, then None; or an error message."""
     try:
         parent = multiprocessing.parent_process()
-        for found in _one(job, number):
+        for event in train_model(job):
             if parent is not None and not parent.is_alive():
-                return  # nobody listens any more; what is saved can be resumed
-            if not isinstance(found.event, Encoding):
-                events.put((number, found.event))
+                return  # nobody reads the events; the training can be resumed
+            if not isinstance(event, Encoding):
+                events.put((number, event))
         events.put((number, None))
     except CorefineError as error:
         events.put((number, str(error)))

@@ -28,8 +28,8 @@ from corefine.models.evaluation import evaluate, summary
 from corefine.models.network.inputs import Inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import MODEL, is_model, save_model
-from corefine.models.storage.records import exists, load_record, save_record
-from corefine.models.training.events import EpochStart, Evaluated, Event, NewBest, Saved, Started, Step, Stopped
+from corefine.models.storage.tensors import exists, load_tensors, save_tensors
+from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
 from corefine.models.training.loss import marginal_loss, mention_loss, targets_for
 from corefine.models.training.optimiser import Optimiser, RunningMean
 from corefine.models.training.pieces import pieces
@@ -45,7 +45,7 @@ HELD_BYTES = 2**31
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """How far a run has come: the part of its state that is not tensors."""
 
     epoch: int = 0
@@ -64,7 +64,7 @@ def train(
     dev: Sequence[Document] = (),
     folder: Path | None = None,
     resume: bool = False,
-) -> Iterator[Event]:
+) -> Iterator[TrainingEvent]:
     """Train the model in place, yielding events; it has the best weights when `Stopped` comes.
 
     Without `dev` all epochs are run and the last weights are the best. With `folder`, the best model and the state
@@ -105,7 +105,7 @@ class _Run:
         self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
         self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
-        self.progress = Progress()
+        self.progress = RunProgress()
         self._inputs: dict[int, Inputs] = {}
         self._held = 0
         self._best: dict[str, Tensor] | None = None
@@ -149,7 +149,7 @@ class _Run:
         self.progress.step += 1
         return Step(self.progress.epoch, self.progress.step, total, rate, norm)
 
-    def finish_epoch(self) -> Iterator[Event]:
+    def finish_epoch(self) -> Iterator[TrainingEvent]:
         """Score the model, keep it if it is the best, decide whether to go on, and save."""
         progress = self.progress
         epoch = progress.epoch
@@ -179,7 +179,7 @@ class _Run:
     def take_best(self) -> None:
         """Give the model the weights of the best epoch."""
         if self.folder is not None and is_model(self.folder):
-            self._best = load_record(self.folder, MODEL).tensors
+            self._best = load_tensors(self.folder, MODEL).tensors
         if self._best is not None:
             self.model.load_tensors(self._best)
 
@@ -192,14 +192,14 @@ class _Run:
             **{f"optimiser.{name}": value for name, value in self.optimiser.tensors().items()},
             **{f"mean.{name}": value for name, value in self.mean.tensors().items()},
         }
-        save_record(self.folder, STATE, tensors, {"progress": asdict(self.progress), "run": self._identity()})
+        save_tensors(self.folder, STATE, tensors, {"progress": asdict(self.progress), "run": self._identity()})
         return True
 
     def restore(self) -> None:
         """Go on from the folder's state, if there is one and it is of the same run."""
         if self.folder is None or not exists(self.folder, STATE):
             return
-        record = load_record(self.folder, STATE)
+        record = load_tensors(self.folder, STATE)
         saved = dict(record.facts["run"])
         saved[SETTINGS] = TrainingConfig.from_dict(saved[SETTINGS]).to_dict()  # it may lack newer settings
         for name, value in self._identity().items():
@@ -208,7 +208,7 @@ class _Run:
                     f"{self.folder} holds a run with another {name}; resume it as it was started, "
                     "or train without --resume to begin anew"
                 )
-        self.progress = Progress(**record.facts["progress"])
+        self.progress = RunProgress(**record.facts["progress"])
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "mean": {}}
         for name, value in record.tensors.items():
             part, _, rest = name.partition(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -60,44 +61,54 @@ def train(project: Project, worker: Worker) -> None:
         number = predictions.add_version(connection, f"{answers} answers", TRAINED, state=TRAINING, answers=answers)
         return number, answers
 
-    number, _ = project.writer.write(begin)
+    number, answers = project.writer.write(begin)
     worker.tell("training", share_done=0.0)
     try:
-        f1 = _run(project, worker, number)
+        f1 = _run(project, worker, number, answers)
     except (CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError) as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, CorefineError) else str(error)
+        shutil.rmtree(project.models / f"v{number}", ignore_errors=True)
         project.writer.write(lambda connection: predictions.finish_version(connection, number, FAILED, message=message))
         worker.tell("failed", message=f"training failed: {message}")
         return
     project.writer.write(lambda connection: predictions.finish_version(connection, number, READY, f1=f1))
 
 
-def _run(project: Project, worker: Worker, number: int) -> float | None:
-    from corefine.models.load import load
+def _run(project: Project, worker: Worker, number: int, answers: int) -> float | None:
+    from corefine.models.load import load, need_model
 
-    model = load("starter", device="cpu", cache=project.folder / "cache").model
-    from corefine.models.network.model import Model
-    from corefine.models.storage.checkpoint import save_model
+    need_model()
+    from corefine.models import resolver
+    from corefine.models.storage.checkpoint import is_model
     from corefine.models.training.events import Started, Step
+    from corefine.models.training.jobs import TrainingJob, train_model
     from corefine.models.training.recipe import load_recipe
-    from corefine.models.training.trainer import train as train_model
 
-    if not isinstance(model, Model):
-        raise InputError("a committee cannot be trained on answers; use a single starter model")
-    examples = labelled(project)
-    if not examples:
+    if not is_model(resolver.STARTER):
+        raise InputError("training starts from the starter model, which is not installed; make it with `make starter`")
+    labels = labelled(project)
+    if not labels:
         raise InputError("there is nothing to train on: no document has answers")
+    job = TrainingJob(
+        recipe=load_recipe(RECIPE),
+        labels=labels,
+        folder=project.models / f"v{number}",
+        device="cpu",
+        warm=resolver.STARTER,
+        cache=project.folder / "cache",
+        about={"answers": answers},
+        keep_state=False,
+    )
     steps = 1
     last = time.monotonic()
-    for event in train_model(model, examples, load_recipe(RECIPE).training):
+    for event in train_model(job):
         if isinstance(event, Started):
             steps = max(1, event.epochs * event.steps_per_epoch)
         elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
             worker.pause()
             worker.tell("training", share_done=min(1.0, event.step / steps))
             last = time.monotonic()
-    save_model(project.models / f"v{number}", model, {"answers": count(project), "documents": len(examples)})
-    return held_out_f1(project, model.predict)
+    return held_out_f1(project, load(job.folder, device="cpu", cache=job.cache).model.predict)
 
 
 def labelled(project: Project) -> list[Labels]:
@@ -113,11 +124,6 @@ def labelled(project: Project) -> list[Labels]:
             if session.entries:
                 examples.append(Labels.from_session(session))
     return examples
-
-
-def count(project: Project) -> int:
-    with project.database.read() as connection:
-        return count_answers(connection)
 
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:

@@ -8,6 +8,7 @@ It shares nothing with the server but the project on disk, so neither waits for 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -99,6 +100,7 @@ class Worker:
                 )
             for version in predictions.all_versions(connection):
                 if version.state == TRAINING:
+                    shutil.rmtree(self.project.models / f"v{version.id}", ignore_errors=True)
                     predictions.finish_version(connection, version.id, FAILED, message=training.INTERRUPTED)
 
     def _version(self) -> ModelVersion:

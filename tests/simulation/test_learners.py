@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.training.pieces import pieces
+from corefine.simulation.learners import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.loop import RoundDone, score_model
-from corefine.simulation.neural import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.runs import run
 from corefine.simulation.summary import record_of
 from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
@@ -106,6 +107,19 @@ def test_the_shipped_recipe_is_the_default_encoder_frozen() -> None:
     recipe = resolve_recipe("simulation")
     assert recipe.model.encoder == EncoderConfig(layers=(0, 1, 2, 3, 4, 5, 6))
     assert not recipe.model.encoder.fine_tune
+
+
+def test_a_recipe_that_fine_tunes_thaws_a_frozen_starter(tmp_path: Path) -> None:
+    corpus = short_stories()
+    recipe = resolve_recipe(str(TINY_RECIPE))
+    frozen = replace(recipe.model, encoder=replace(recipe.model.encoder, fine_tune=False))
+    save_model(tmp_path / "starter", Model.create(frozen, seed=7))
+    config = tiny(starter=str(tmp_path / "starter"))
+    thawing = NeuralLearner(config, recipe, corpus.dev, folder=tmp_path / "run")
+    model = thawing.learn([Labels.gold(corpus.train[0])], round=0, final=False)
+    assert isinstance(model, Model)
+    assert not model.frozen
+    assert model.encoder.fingerprint() != load_model(tmp_path / "starter").encoder.fingerprint()
 
 
 def test_a_starter_needs_no_labelled_documents(tmp_path: Path) -> None:

@@ -31,14 +31,14 @@ _NAME_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredTensors:
     """What was saved: tensors by name, and JSON values."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
 
 
-def save_record(folder: Path, name: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+def save_tensors(folder: Path, name: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
     """Save, replacing the record of that name if there is one."""
     for key, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
@@ -59,7 +59,7 @@ def save_record(folder: Path, name: str, tensors: Mapping[str, Tensor], facts: M
         old.unlink(missing_ok=True)
 
 
-def load_record(folder: Path, name: str) -> Record:
+def load_tensors(folder: Path, name: str) -> StoredTensors:
     """Load and check a record: its format, that its weights are whole and unaltered, and that they are numbers."""
     facts = read_facts(folder, name)
     path = folder / str(facts.get("weights"))
@@ -76,7 +76,7 @@ def load_record(folder: Path, name: str) -> Record:
     for key, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise ModelError(f"{path}: {key} holds NaN or infinity; training went wrong, use an earlier model")
-    return Record(tensors, facts)
+    return StoredTensors(tensors, facts)
 
 
 def read_facts(folder: Path, name: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The starter model: trained, scored, packed into the package, and described in its model card.
 
-    python -m corefine.models.training.make_starter --mirror FOLDER
+    python tools/make_starter.py --mirror FOLDER
 
 The data come from `corefine data get` or a mirror; the settings are the recipe `starter`. A run that was interrupted
 goes on where it was. The card's figures are written by the run that made the model, never by hand.
@@ -19,14 +19,14 @@ from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus, load_corpus
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import home_folder, write_atomically
+from corefine.models.devices import use_threads
 from corefine.models.evaluation import evaluate, linked_share, summary
 from corefine.models.resolver import STARTER
 from corefine.models.storage.checkpoint import load_model, save_model
-from corefine.models.threads import use_threads
-from corefine.models.training.card import model_card
 from corefine.models.training.events import Encoding, Evaluated, Stopped
-from corefine.models.training.jobs import Job, run
+from corefine.models.training.jobs import TrainingJob, run
 from corefine.models.training.recipe import load_recipe
+from model_card import model_card
 
 CORPORA = ("litbank", "ontogum")
 LARGEST_BYTES = 12_000_000
@@ -39,7 +39,7 @@ def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | 
     recipe = load_recipe("starter")
     cache = home_folder() / "states"
     threads = use_threads()
-    job = Job(
+    job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for corpus in corpora for document in corpus.train],
         dev=[document for corpus in corpora for document in corpus.dev],
