@@ -25,6 +25,7 @@ def test_withdraw_what_contradicts(shared: Server, visit: Open) -> None:
 
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("heading", name="This contradicts answer").wait_for()
+    assert "first appears as" in (dialog.locator(".entry.new").text_content() or "")
     assert dialog.locator(".first-mark").first.is_visible()
     before = shared.history(document)
     driver.press("Enter")

@@ -192,6 +192,7 @@ def test_a_contradiction_is_told_and_resolved_in_one_call(browser: Browser) -> N
     body: dict[str, Any] = {"client_id": new_id(), "document": 1, "edit": other}
     error = browser.post("edits", body, status=409)["error"]
     assert error["kind"] == "contradiction"
+    assert error["new"] is None  # of an edit there is none
     assert [entry["number"] for entry in error["answers"]] == [1]
     assert error["answers"][0]["texts"]
     assert [entry["stands"] for entry in browser.get("history")["entries"]] == [True]  # nothing has changed

@@ -1,28 +1,32 @@
-"""Answers and edits in words, as the history shows them."""
+"""Questions, answers and edits in words. The page, the terminal and `corefine simulate --explain` all use these."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from corefine.annotation.log import AnswerEntry, EditEntry, LogEntry
-from corefine.annotation.question import Protocol, Reply
+from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.document import Document, Span, document_order
 from corefine.links import Cannot, First, Must, NotAMention
 
 LONGEST = 60
+Quote = Callable[[Span], str]
 
 
 def quoted(document: Document, span: Span) -> str:
-    """The words of a span, shortened in the middle where there are many."""
+    """The words of a span in quotes, shortened in the middle if there are many."""
     words = document.words(span)
     return f"“{words}”" if len(words) <= LONGEST else f"“{words[: LONGEST // 2]} … {words[-LONGEST // 3 :]}”"
 
 
-def said(entry: LogEntry, document: Document) -> str:
-    """What somebody said, in words."""
-    return _answered(entry, document) if isinstance(entry, AnswerEntry) else _edited(entry, document)
+def quoted_with_place(document: Document, span: Span) -> str:
+    """The words of a span in quotes, and its tokens."""
+    return f"“{document.words(span)}” ({span})"
 
 
 def spans_in_order(entry: LogEntry) -> list[Span]:
-    """The spans an entry is about; of an answer the mention comes first, then what was proposed, then the reply's."""
+    """The spans of an entry. Those of an answer are the mention, the proposed antecedent and the reply's span."""
     if isinstance(entry, EditEntry):
         named = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
         return sorted(named, key=document_order)
@@ -31,11 +35,27 @@ def spans_in_order(entry: LogEntry) -> list[Span]:
     return list(dict.fromkeys(span for span in spans if span is not None))
 
 
-def _answered(entry: AnswerEntry, document: Document) -> str:
-    question, answer = entry.question, entry.answer
-    mention = quoted(document, question.mention)
-    other = None if question.antecedent is None else quoted(document, question.antecedent)
-    span = None if answer.span is None else quoted(document, answer.span)
+def said(entry: LogEntry, document: Document) -> str:
+    """An answer or edit in words."""
+    quote = partial(quoted, document)
+    return answered(entry.question, entry.answer, quote) if isinstance(entry, AnswerEntry) else _edited(entry, quote)
+
+
+def asked(question: Question, quote: Quote) -> str:
+    """A question in words."""
+    mention = quote(question.mention)
+    if question.protocol is Protocol.MENTIONS:
+        return f"Is {mention} a mention?"
+    if question.antecedent is None:
+        return f"Where does the entity of {mention} first appear?"
+    return f"Is {mention} the same entity as {quote(question.antecedent)}?"
+
+
+def answered(question: Question, answer: Answer, quote: Quote) -> str:
+    """An answer in words."""
+    mention = quote(question.mention)
+    other = None if question.antecedent is None else quote(question.antecedent)
+    span = None if answer.span is None else quote(answer.span)
     no = f"{mention} is not {other}; " if answer.same is False and other is not None else ""
     if answer.same is True:
         return f"{mention} is a mention" if question.protocol is Protocol.MENTIONS else f"{mention} is {other}"
@@ -56,18 +76,18 @@ def _answered(entry: AnswerEntry, document: Document) -> str:
             return f"{mention} is not {other}"
 
 
-def _edited(entry: EditEntry, document: Document) -> str:
+def _edited(entry: EditEntry, quote: Quote) -> str:
     musts = [each for each in entry.assertions if isinstance(each, Must)]
     firsts = [each for each in entry.assertions if isinstance(each, First)]
     removed = [each for each in entry.assertions if isinstance(each, NotAMention)]
     cannots = [each for each in entry.assertions if isinstance(each, Cannot)]
     if removed:
-        return f"removed: {quoted(document, removed[0].mention)} is not a mention"
+        return f"removed: {quote(removed[0].mention)} is not a mention"
     if firsts and cannots:
-        return f"split off: {quoted(document, firsts[0].mention)} is an entity of its own"
+        return f"split off: {quote(firsts[0].mention)} is an entity of its own"
     if entry.mentions:
-        return f"added the mention {quoted(document, entry.mentions[0])}"
+        return f"added the mention {quote(entry.mentions[0])}"
     if musts:
         what = "moved" if cannots else "merged"
-        return f"{what}: {quoted(document, musts[0].a)} and {quoted(document, musts[0].b)} are one entity"
+        return f"{what}: {quote(musts[0].a)} and {quote(musts[0].b)} are one entity"
     return "edited"

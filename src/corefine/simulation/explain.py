@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
+from corefine.annotation import wording
 from corefine.annotation.annotators import Annotator
-from corefine.annotation.question import Answer, Question, Reply
+from corefine.annotation.question import Question
 from corefine.annotation.session import Session
 from corefine.corpora import Corpus
 from corefine.document import Document, Span
@@ -40,6 +42,7 @@ def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
 
 def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN_QUESTIONS) -> Iterator[str]:
     """Let the annotator answer the session's next questions, and say what happens."""
+    quote = partial(wording.quoted_with_place, session.document)
     for _ in range(most):
         question = session.next_question()
         if question is None:
@@ -48,14 +51,14 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
         yield ""
         yield from _question(session, question)
         answer = annotator.answer(question)
-        yield f"  answer     {_answer(session.document, question, answer)}"
+        yield f"  answer     {wording.answered(question, answer, quote)}"
         try:
             outcome = session.answer(answer)
         except ContradictionError as error:
             session.skip()
             yield f"  settled    nothing: it contradicts what was said ({error})"
             continue
-        settled = "; ".join(_quoted(session.document, span) for span in outcome.settled[:SHOWN_ENTITIES])
+        settled = "; ".join(quote(span) for span in outcome.settled[:SHOWN_ENTITIES])
         more = f", and so needs no question about {len(outcome.settled)} more ({settled})" if outcome.settled else ""
         pairs = "1 pair of mentions is" if outcome.pairs == 1 else f"{outcome.pairs} pairs of mentions are"
         yield f"  settled    {pairs} now known to be one entity or two{more}"
@@ -87,10 +90,7 @@ def _question(session: Session, question: Question) -> Iterator[str]:
         yield f"  {rest:8.3f}   {len(order) - SHOWN_ENTITIES} others"
     largest = f"the largest of {session.open_mentions} open mentions"
     yield f"  score      {question.score:.3f} by {session.selector.name}: {largest}"
-    if question.antecedent is not None:
-        yield f"  asked      is it the same entity as {_quoted(document, question.antecedent)}?"
-    else:
-        yield "  asked      where does its entity first appear?"
+    yield f"  asked      {wording.asked(question, partial(wording.quoted_with_place, document))}"
 
 
 def _entity(session: Session, row: int, label: int) -> str:
@@ -99,29 +99,10 @@ def _entity(session: Session, row: int, label: int) -> str:
     candidates = revision.prediction.candidates[row]
     listed = candidates[candidates >= 0]
     same = listed[revision.labels[listed] == label] if session.selector.clustered else np.array([label])
-    names = [_quoted(session.document, revision.nodes.spans[node]) for node in sorted(same.tolist())]
+    names = [wording.quoted_with_place(session.document, revision.nodes.spans[node]) for node in sorted(same.tolist())]
     return ", ".join(names[:SHOWN_ENTITIES]) + (
         f" and {len(names) - SHOWN_ENTITIES} more" if len(names) > SHOWN_ENTITIES else ""
     )
-
-
-def _answer(document: Document, question: Question, answer: Answer) -> str:
-    said = {True: "yes", False: "no", None: ""}[answer.same]
-    if answer.span is None:
-        return said or str(answer.reply)
-    first = (
-        "it is the first appearance itself"
-        if answer.span == question.mention
-        else (
-            f"{'its entity first appears as' if answer.reply is Reply.FIRST else 'its nearest antecedent is'} "
-            f"{_quoted(document, answer.span)}"
-        )
-    )
-    return f"{said}; {first}" if said else first
-
-
-def _quoted(document: Document, span: Span) -> str:
-    return f"“{document.words(span)}” ({span})"
 
 
 def _in_context(document: Document, span: Span) -> str:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from corefine import __version__
-from corefine.annotation.log import Outcome
-from corefine.annotation.question import Protocol
+from corefine.annotation.log import AnswerEntry, Outcome
+from corefine.annotation.question import Answer, Protocol
 from corefine.document import Document
 from corefine.errors import ContradictionError, NotOpenError
 from corefine.project.store import log, people
@@ -210,7 +210,7 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
             shown = State.of(workspace, workspace.show(body.document))
             raise ApiError(409, "not-open", str(error), next=shown) from error
         except ContradictionError as error:
-            raise _contradiction(workspace, body.document, error) from error
+            raise _contradiction(workspace, body.document, error, body.answer.to_answer()) from error
         result = AnswerResult(
             outcome=OutcomeView.of(here.project.documents.get(done.document_id), done),
             repeated=done.repeated,
@@ -219,8 +219,15 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
     return respond(result)
 
 
-def _contradiction(workspace: Workspace, document_id: int, error: ContradictionError) -> ApiError:
+def _contradiction(
+    workspace: Workspace, document_id: int, error: ContradictionError, given: Answer | None = None
+) -> ApiError:
+    """The error for an answer, if `given`, or an edit."""
     session = workspace.open(document_id).session
+    question = session.next_question()
+    new = None
+    if given is not None and question is not None:
+        new = HistoryEntry.of(document_id, session, AnswerEntry(question, given, 0.0))
     entries = {entry.number: entry for entry in session.given}
     answers = [HistoryEntry.of(document_id, session, entries[n]) for n in error.answers if n in entries]
     if not answers:
@@ -228,7 +235,7 @@ def _contradiction(workspace: Workspace, document_id: int, error: ContradictionE
     numbers = " and ".join(str(entry.number) for entry in answers)
     noun = "answer" if len(answers) == 1 else "answers"
     message = f"This contradicts {noun} {numbers}. Withdraw what was wrong, or give another answer."
-    return ApiError(409, "contradiction", message, answers=answers)
+    return ApiError(409, "contradiction", message, answers=answers, new=new)
 
 
 @routes.post("/withdraw")

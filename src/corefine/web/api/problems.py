@@ -32,11 +32,12 @@ class ApiError(Exception):
         message: str,
         *,
         answers: list[HistoryEntry] | None = None,
+        new: HistoryEntry | None = None,
         next: State | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.problem = Problem(kind=kind, message=message, answers=answers, next=next)
+        self.problem = Problem(kind=kind, message=message, answers=answers, new=new, next=next)
 
 
 def not_found(what: str) -> ApiError:

@@ -349,11 +349,12 @@ class HistoryEntry(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong; `kind` is for programs, `message` for people."""
+    """What went wrong; `kind` is for programs, `message` for people. `new` contradicts `answers`."""
 
     kind: str
     message: str
     answers: list[HistoryEntry] | None = None
+    new: HistoryEntry | None = None
     next: State | None = None
 
 

@@ -1,11 +1,12 @@
 /** Calls to the server. Every failure is a Problem with the server's `kind`; "offline" where no response came. */
 
 export class Problem extends Error {
-  constructor(status, { kind, message, answers = null, next = null }) {
+  constructor(status, { kind, message, answers = null, new: given = null, next = null }) {
     super(message);
     this.status = status;
     this.kind = kind;
     this.answers = answers;
+    this.new = given;
     this.next = next;
   }
 

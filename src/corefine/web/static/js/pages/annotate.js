@@ -197,7 +197,7 @@ class AnnotatePage {
       this.panel.say("This question was answered meanwhile, in another tab or by a retry.", "warn");
       await this.take(problem.next);
     } else if (problem.kind === "contradiction") {
-      const withdraw = await resolveContradiction(problem, await cache.text(this.document), this.flow.put(answer));
+      const withdraw = await resolveContradiction(problem, await cache.text(this.document));
       if (withdraw) return this.submit(answer, timing, withdraw);
       this.panel.say("Nothing was changed. The question is still open.");
       this.flow.again();

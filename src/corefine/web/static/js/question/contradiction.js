@@ -3,18 +3,12 @@
 import { context } from "../text/context.js";
 import { dialog } from "../core/dialog.js";
 import { button, h } from "../core/dom.js";
-import { first } from "../text/spans.js";
-
-/** Indices of the sentences that spans begin in. */
-const sentencesOf = (spans, doc) => spans.map((span) => doc.sentences.findLastIndex(({ start }) => start <= first(span)));
 
 const list = (numbers) => (numbers.length < 2 ? numbers.join("") : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`);
 
-/**
- * Resolves with the numbers of the answers to withdraw, or null to drop the new answer; `now` is that, as {said, spans},
- * where it can be shown.
- */
-export function resolveContradiction(problem, doc, now = null) {
+/** Resolves with the numbers of the answers to withdraw, or null to drop the new answer. */
+export function resolveContradiction(problem, doc) {
+  const now = problem.new;
   const entries = problem.answers ?? [];
   const boxes = entries.map(() => h("input", { type: "checkbox" }));
   const withdraw = button("Withdraw the chosen and keep the new answer", { key: "↵", keys: "Enter", class: "primary" });
@@ -36,7 +30,7 @@ export function resolveContradiction(problem, doc, now = null) {
       for (const box of boxes) box.addEventListener("change", update);
       return [
         h("h2", {}, `This contradicts ${entries.length === 1 ? "answer" : "answers"} ${list(numbers)}`),
-        now && h("div", { class: "entry new" }, h("strong", {}, "Now you say: ", h("bdi", {}, now.said)), context({ ...now, sentences: sentencesOf(now.spans, doc) }, doc)),
+        now && h("div", { class: "entry new" }, h("strong", {}, "Now you say: ", h("bdi", {}, now.said)), context(now, doc)),
         h("p", {}, "Choose what to withdraw, or keep the earlier answers and answer differently."),
         h("div", { class: "stack" }, ...entries.map(choice)),
         h(

@@ -152,22 +152,6 @@ export class QuestionFlow {
     this.submit(answer, { ...this.times });
   }
 
-  /** An answer in words, with the spans it is about. */
-  put({ same, reply, span = null }) {
-    const { mention, antecedent, mention_text: text, antecedent_text: proposed } = this.question;
-    const [it, other] = [`“${visible(text)}”`, span ? `“${visible(this.reader.view.words(span))}”` : ""];
-    const replies = {
-      first: span && key(span) === key(mention) ? `${it} appears here for the first time` : `${it} first appears as ${other}`,
-      antecedent: `${it} is ${other}`,
-      boundaries: `${it} should be ${other}`,
-      "not-a-mention": `${it} is not a mention`,
-      unsure: `not sure about ${it}`,
-    };
-    const denied = antecedent && same === false ? `${it} is not “${visible(proposed)}”` : "";
-    const said = same === true ? (antecedent ? `${it} is “${visible(proposed)}”` : `${it} is a mention`) : [denied, replies[reply]].filter(Boolean).join("; ");
-    return { said, spans: [mention, ...(span ? [span] : []), ...(antecedent ? [antecedent] : [])] };
-  }
-
   /** Take up the question again where it was left: the answer was not taken. */
   again() {
     this.enter(this.resume ?? "initial");
