@@ -1,6 +1,6 @@
-"""What every request passes first: the Host it names, where a change comes from, how large it is.
+"""Checks on every request: its Host, the origin of a change, its size.
 
-Answers carry headers that let the page load nothing from elsewhere and run no script but its own.
+Responses get headers that let the page load and run only what this server serves.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from corefine.web.api.problems import body
-from corefine.web.api.types import Problem
+from corefine.web.api.problems import ApiError
 
 CSRF_HEADER = "x-corefine"
 MOST_BYTES = 1_000_000
@@ -56,32 +56,31 @@ class Guard:
             await send(message)
 
         if refusal is not None:
-            problem, status = refusal
-            await body(problem, status)(scope, receive, guarded)
+            await refusal.response()(scope, receive, guarded)
             return
-        limit = self.upload_bytes if _is_upload(scope["method"], scope["path"]) else MOST_BYTES
-        await self.app(scope, _limited(receive, limit), guarded)
+        await self.app(scope, _limited(receive, self._limit(scope["method"], scope["path"])), guarded)
 
-    def _refusal(self, method: str, path: str, headers: Headers) -> tuple[Problem, int] | None:
+    def _refusal(self, method: str, path: str, headers: Headers) -> ApiError | None:
         host = headers.get("host", "")
         if host_name(host) not in self.hosts:
             message = f"this server does not answer to the name {host_name(host)!r}: start it with --allow-host"
-            return Problem(kind="host", message=message), 403
+            return ApiError(403, "host", message)
         if method in ("GET", "HEAD", "OPTIONS"):
             return None
         origin = headers.get("origin")
         if headers.get(CSRF_HEADER) != "1" or (origin is not None and urlsplit(origin).netloc != host):
-            return Problem(
-                kind="csrf", message="changes need the header X-Corefine: 1, from the server's own page"
-            ), 403
+            return ApiError(403, "csrf", "changes need the header X-Corefine: 1, from the server's own page")
         declared = headers.get("content-length", "0")
-        limit = self.upload_bytes if _is_upload(method, path) else MOST_BYTES
+        limit = self._limit(method, path)
         if not declared.isdecimal() or int(declared) > limit:
-            return Problem(kind="too-large", message=f"the request is larger than {limit} bytes"), 413
-        kind = headers.get("content-type", "").partition(";")[0].strip()
-        if int(declared) and not _is_upload(method, path) and kind != "application/json":
-            return Problem(kind="csrf", message="the body must be application/json"), 403
+            return ApiError(413, "too-large", f"the request is larger than {limit} bytes")
+        content_type = headers.get("content-type", "").partition(";")[0].strip()
+        if int(declared) and not _is_upload(method, path) and content_type != "application/json":
+            return ApiError(403, "csrf", "the body must be application/json")
         return None
+
+    def _limit(self, method: str, path: str) -> int:
+        return self.upload_bytes if _is_upload(method, path) else MOST_BYTES
 
 
 def host_name(host: str) -> str:
@@ -96,10 +95,6 @@ def _is_upload(method: str, path: str) -> bool:
     return method == "POST" and path == "/api/documents"
 
 
-class TooLargeError(Exception):
-    """A body that did not say how large it is turned out too large."""
-
-
 def _limited(receive: Receive, limit: int) -> Receive:
     seen = 0
 
@@ -108,7 +103,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:
-            raise TooLargeError(f"the request is larger than {limit} bytes")
+            raise HTTPException(413, f"the request is larger than {limit} bytes")
         return message
 
     return limited

@@ -18,15 +18,7 @@ from corefine.project.store import log, people
 from corefine.project.study import study
 from corefine.project.work import edits
 from corefine.project.work.workspace import Recorded, Workspace
-from corefine.web.api.context import (
-    COOKIE,
-    InContext,
-    Somebody,
-    check_document,
-    give_cookie,
-    respond,
-    somebody,
-)
+from corefine.web.api.context import COOKIE, InContext, Somebody, check_document, give_cookie, respond, somebody
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.problems import ApiError
 from corefine.web.api.types import (

@@ -1,8 +1,7 @@
-"""What the routes share: the project, who is asking, and whether they may."""
+"""What the routes share: the project, who is logged in, and what they may do."""
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -19,57 +18,47 @@ from corefine.web.api.problems import ApiError, not_found
 
 COOKIE = "corefine"
 REMEMBER_SECONDS = 10.0
-"""How long a login is believed without asking the database.
+"""How long a login is trusted without asking the database.
 
-One that is revoked through this server ends at once, one revoked on the command line so much later at most.
+Revoking through this server works at once; revoking on the command line works after this time at the latest.
 """
+MOST_LOGINS = 10_000
 
 
 @dataclass(slots=True)
 class Context:
-    """One server's state. `open` means that whoever reaches it is its owner: on loopback, before any invitation."""
+    """The state of a server. `open`: everybody who reaches it is the owner (loopback, before any invitation)."""
 
     project: Project
     workspaces: Workspaces
     open: bool
     notices: list[str] = field(default_factory=list)
     _owner: Person | None = None
-    _logins: dict[str, tuple[float, Person | None]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _logins: dict[str, tuple[float, Person]] = field(default_factory=dict)
 
     def remembered(self, secret: str | None) -> Person | None:
-        """Who shows this cookie, if that can be told without asking the database."""
+        """Whose cookie this is, if that is known without asking the database."""
         if secret is None:
             return self._owner if self.open else None
-        seen = self._logins.get(secret)
-        return seen[1] if seen is not None and time.monotonic() - seen[0] < REMEMBER_SECONDS else None
+        at, person = self._logins.get(secret, (-REMEMBER_SECONDS, None))
+        return person if time.monotonic() - at < REMEMBER_SECONDS else None
 
     def person(self, secret: str | None) -> Person | None:
-        """Who shows this cookie."""
-        known = None if secret is None else self._by_secret(secret)
-        if known is None and self.open:
-            if self._owner is None:
-                self._owner = self.project.owner()
-            return self._owner
-        return known
+        """Whose cookie this is, from the database."""
+        if secret is not None:
+            with self.project.database.read() as connection:
+                person = people.by_login(connection, secret)
+            if person is not None:
+                if len(self._logins) > MOST_LOGINS:
+                    self._logins.clear()
+                self._logins[secret] = (time.monotonic(), person)
+                return person
+        if self.open:
+            self._owner = self._owner or self.project.owner()
+        return self._owner if self.open else None
 
     def forget_logins(self) -> None:
-        with self._lock:
-            self._logins.clear()
-
-    def _by_secret(self, secret: str) -> Person | None:
-        now = time.monotonic()
-        with self._lock:
-            seen = self._logins.get(secret)
-        if seen is not None and now - seen[0] < REMEMBER_SECONDS:
-            return seen[1]
-        with self.project.database.read() as connection:
-            person = people.by_login(connection, secret)
-        with self._lock:
-            if len(self._logins) > 10_000:
-                self._logins.clear()
-            self._logins[secret] = (now, person)
-        return person
+        self._logins.clear()
 
 
 async def context(request: Request) -> Context:

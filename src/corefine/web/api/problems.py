@@ -1,4 +1,4 @@
-"""Errors as the API tells them: one shape, a kind for programs and a message for people."""
+"""Errors of the API: all have the same shape, a kind for programs and a message for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
 
 
 class ApiError(Exception):
-    """An error with its place in the API."""
+    """An error with its HTTP status and its kind."""
 
     def __init__(
         self,
@@ -38,6 +38,9 @@ class ApiError(Exception):
         super().__init__(message)
         self.status = status
         self.problem = Problem(kind=kind, message=message, answers=answers, new=new, next=next)
+
+    def response(self) -> JSONResponse:
+        return JSONResponse(ErrorBody(error=self.problem).model_dump(mode="json"), status_code=self.status)
 
 
 def not_found(what: str) -> ApiError:
@@ -56,37 +59,31 @@ _KINDS: tuple[tuple[type[CorefineError], int, str], ...] = (
 )
 
 
-def body(problem: Problem, status: int) -> JSONResponse:
-    return JSONResponse(ErrorBody(error=problem).model_dump(mode="json"), status_code=status)
-
-
 def install(app: FastAPI) -> None:
-    """Make every error of the app one of ours."""
+    """Give every error of the app the same shape."""
 
     @app.exception_handler(ApiError)
     def api(_: Request, error: ApiError) -> JSONResponse:
-        return body(error.problem, error.status)
+        return error.response()
 
     @app.exception_handler(CorefineError)
     def ours(_: Request, error: CorefineError) -> JSONResponse:
-        status, kind = next(
-            ((status, kind) for type_, status, kind in _KINDS if isinstance(error, type_)), (400, "input")
-        )
-        return body(Problem(kind=kind, message=str(error)), status)
+        known = ((status, kind) for type_, status, kind in _KINDS if isinstance(error, type_))
+        return ApiError(*next(known, (400, "input")), str(error)).response()
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return body(Problem(kind="invalid", message=f"{where or 'the request'}: {first['msg']}"), 422)
+        return ApiError(422, "invalid", f"{where or 'the request'}: {first['msg']}").response()
 
     @app.exception_handler(HTTPException)
     def http(_: Request, error: HTTPException) -> JSONResponse:
         kind = {404: "not-found", 405: "not-found", 413: "too-large"}.get(error.status_code, "invalid")
-        return body(Problem(kind=kind, message=str(error.detail)), error.status_code)
+        return ApiError(error.status_code, kind, str(error.detail)).response()
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
         cause = str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
         message = f"the database cannot be reached ({cause}): nothing was lost, try again"
-        return body(Problem(kind="unavailable", message=message), 503)
+        return ApiError(503, "unavailable", message).response()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import FileResponse
-from pydantic import BaseModel
+from pydantic import AliasPath, BaseModel, Field
 from starlette.background import BackgroundTask
 
 from corefine.document import Document
@@ -48,40 +49,27 @@ class Dashboard(BaseModel):
     training: TrainingStatus
 
 
-class PairScore(BaseModel):
+def _score(*path: str) -> Any:
+    return Field(validation_alias=AliasPath("scores", *path))
+
+
+class PairScore(ResponseModel):
     """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair."""
 
-    document: int | None
+    document: Annotated[int | None, Field(validation_alias="document_id")]
     name: str
     a: str
     b: str
     kappa: float | None
     questions: int
-    muc: float
-    b3: float
-    ceafe: float
-    lea: float
-    conll: float
-
-    @classmethod
-    def of(cls, pair: agreement.Pair) -> PairScore:
-        scores = pair.scores
-        return cls(
-            document=pair.document_id,
-            name=pair.name,
-            a=pair.a,
-            b=pair.b,
-            kappa=pair.kappa,
-            questions=pair.questions,
-            muc=scores.muc.f1,
-            b3=scores.b3.f1,
-            ceafe=scores.ceafe.f1,
-            lea=scores.lea.f1,
-            conll=scores.conll_f1,
-        )
+    muc: Annotated[float, _score("muc", "f1")]
+    b3: Annotated[float, _score("b3", "f1")]
+    ceafe: Annotated[float, _score("ceafe", "f1")]
+    lea: Annotated[float, _score("lea", "f1")]
+    conll: Annotated[float, _score("conll_f1")]
 
 
-class AgreementView(BaseModel):
+class AgreementView(ResponseModel):
     total: list[PairScore]
     documents: list[PairScore]
 
@@ -106,7 +94,7 @@ def dashboard(here: InContext) -> Dashboard:
 @routes.get("/agreement")
 def show_agreement(here: InContext) -> AgreementView:
     total, by_document = agreement.agreement(here.project)
-    return AgreementView(total=list(map(PairScore.of, total)), documents=list(map(PairScore.of, by_document)))
+    return AgreementView.model_validate({"total": total, "documents": by_document})
 
 
 # Adjudication

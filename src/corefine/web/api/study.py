@@ -14,7 +14,7 @@ from corefine.project.study import study
 from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import Context, InContext, Somebody, owner, somebody
-from corefine.web.api.types import AnswerJson, ClientId, QuestionView, RequestModel, TimingJson, Why
+from corefine.web.api.types import AnswerJson, ClientId, QuestionView, RequestModel, ResponseModel, TimingJson, Why
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 owner_routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
@@ -28,30 +28,21 @@ class StudyRequest(RequestModel):
     questions: Annotated[int, Field(ge=4, le=10_000)] = 60
 
 
-class TimingRow(BaseModel):
+class TimingRowView(ResponseModel):
     """Seconds that one step of a question takes, over `n` answers."""
 
-    what: str
-    n: int
+    what: Annotated[str, Field(validation_alias="name")]
+    n: Annotated[int, Field(validation_alias="answers")]
     mean: float | None
     median: float | None
-    sd: float | None
+    sd: Annotated[float | None, Field(validation_alias="deviation")]
 
 
-class TimingTable(BaseModel):
-    rows: list[TimingRow]
-
-    @classmethod
-    def of(cls, rows: list[times.TimingRow]) -> TimingTable:
-        return cls(
-            rows=[
-                TimingRow(what=row.name, n=row.answers, mean=row.mean, median=row.median, sd=row.deviation)
-                for row in rows
-            ]
-        )
+class TimingTable(ResponseModel):
+    rows: list[TimingRowView]
 
 
-class StudySet(BaseModel):
+class StudySet(ResponseModel):
     name: str
     documents: int
     questions: int
@@ -59,7 +50,7 @@ class StudySet(BaseModel):
     late: int
 
 
-class Participant(BaseModel):
+class Participant(ResponseModel):
     person: str
     set: str
     order: int
@@ -68,7 +59,7 @@ class Participant(BaseModel):
     state: str
 
 
-class StudyView(BaseModel):
+class StudyView(ResponseModel):
     exists: bool
     note: str | None
     minutes: float
@@ -78,7 +69,7 @@ class StudyView(BaseModel):
 
 
 class StudySession(BaseModel):
-    """One's own session; a question while `state` is asking."""
+    """This person's session; it has a question while `state` is asking."""
 
     state: Literal["none", "ready", "asking", "over"]
     instructions: str
@@ -104,7 +95,7 @@ class StudyAnswerRequest(RequestModel):
 def show_times(here: InContext) -> TimingTable:
     """The paper's timing table, over all answers of the project."""
     with here.project.database.read() as connection:
-        return TimingTable.of(times.measure(connection))
+        return TimingTable.model_validate({"rows": times.measure(connection)})
 
 
 @owner_routes.get("/study")
@@ -113,15 +104,13 @@ def show_study(here: InContext) -> StudyView:
         sets = study.sets(connection)
         found = study.progress_of(connection, 0, time.time())
         sessions = study.sessions(connection, time.time())
-        measured = study.measure(connection) if sessions else None
-    return StudyView(
-        exists=bool(sets),
-        note=None if sets else NOTE,
-        minutes=found.minutes,
-        sets=[StudySet(**each._asdict()) for each in sets],
-        sessions=[Participant(**each._asdict()) for each in sessions],
-        times=None if measured is None else TimingTable.of(measured),
-    )
+        fields = {
+            "sets": sets,
+            "sessions": sessions,
+            "times": {"rows": study.measure(connection)} if sessions else None,
+        }
+    about = {"exists": bool(sets), "note": None if sets else NOTE, "minutes": found.minutes}
+    return StudyView.model_validate({**about, **fields})
 
 
 @owner_routes.post("/study")
@@ -139,7 +128,7 @@ def show_session(person: Somebody, here: InContext) -> StudySession:
 
 @routes.post("/study/session")
 def begin_session(_: StepRequest, person: Somebody, here: InContext) -> StudySession:
-    """Start one's session; starting it again does nothing, so that its client_id is not needed."""
+    """Start the session. Starting it again does nothing, so the client_id is not needed."""
     return _session(here, study.begin(here.project, person.id, _protocol(here)))
 
 
@@ -151,17 +140,17 @@ def answer_study(body: StudyAnswerRequest, person: Somebody, here: InContext) ->
 
 
 def _protocol(here: Context) -> Protocol:
-    """Only the follow-up where that is the project's mode; else discrete questions, which time both steps."""
-    mode = here.workspaces.settings.protocol
-    return mode if mode is Protocol.FOLLOW_UP else Protocol.DISCRETE
+    """Follow-ups alone if the project asks only these; otherwise discrete questions, which time both steps."""
+    protocol = here.workspaces.settings.protocol
+    return protocol if protocol is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 
 def _session(here: Context, found: StudyProgress) -> StudySession:
     asked, question = found.asked, None
     if asked is not None:
-        document, why = here.project.documents.get(asked.document_id), asked.question.score
-        reason = Why(selector="study", score=why, entropy=why)
-        question = QuestionView.of(f"study-{asked.id}", asked.document_id, document, asked.question, reason)
+        document, score = here.project.documents.get(asked.document_id), asked.question.score
+        why = Why(selector="study", score=score, entropy=score)
+        question = QuestionView.of(f"study-{asked.id}", asked.document_id, document, asked.question, why)
     return StudySession(
         state=found.state,  # type: ignore[arg-type]  # the same words
         instructions=study.INSTRUCTIONS,
