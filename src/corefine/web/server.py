@@ -1,4 +1,4 @@
-"""Running the server: its socket, its background process, and the refusal to be reachable without tokens."""
+"""Running the server: its socket, its background process, and the check that it is not open to everybody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from corefine.web.security import LOOPBACK
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, and by which further names the server may be called."""
+    """Where to listen, and the further host names that are accepted."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -39,7 +39,7 @@ class Address:
 
 
 def check_tokens(project: Project, address: Address) -> bool:
-    """Whether the server may be open to whoever reaches it; raises if it would be reachable without any token."""
+    """Whether the server is open, that is, needs no login; raises if others could then reach it."""
     with project.database.read() as connection:
         tokens = people.any_tokens(connection)
     exposed = not address.is_loopback or bool(set(address.allowed_hosts) - LOOPBACK)
@@ -52,7 +52,7 @@ def check_tokens(project: Project, address: Address) -> bool:
 
 
 def bind(address: Address) -> socket.socket:
-    """The listening socket; a port in use is told before anything else starts."""
+    """The listening socket. Raises, before anything else starts, if the port is in use."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -78,7 +78,7 @@ def serve(
     worker: bool = True,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until interrupted. `ready` is called once requests are answered."""
+    """Serve until interrupted; calls `ready` once the server answers requests."""
     hosts = {address.host, *address.allowed_hosts}
     app = create_app(project, open=open, hosts=hosts, notices=notices)
     config = uvicorn.Config(
@@ -104,7 +104,7 @@ def serve(
 
 
 def _end_on_sigterm() -> None:
-    """Leave in good order when asked to: uvicorn sends itself the signal again once it is done."""
+    """Exit in good order on SIGTERM, which uvicorn sends itself again when it is done."""
 
     def end(*_: object) -> None:
         raise SystemExit(143)

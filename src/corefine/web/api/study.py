@@ -104,13 +104,9 @@ def show_study(here: InContext) -> StudyView:
         sets = study.sets(connection)
         found = study.progress_of(connection, 0, time.time())
         sessions = study.sessions(connection, time.time())
-        fields = {
-            "sets": sets,
-            "sessions": sessions,
-            "times": {"rows": study.measure(connection)} if sessions else None,
-        }
+        measured = {"rows": study.measure(connection)} if sessions else None
     about = {"exists": bool(sets), "note": None if sets else NOTE, "minutes": found.minutes}
-    return StudyView.model_validate({**about, **fields})
+    return StudyView.model_validate({**about, "sets": sets, "sessions": sessions, "times": measured})
 
 
 @owner_routes.post("/study")

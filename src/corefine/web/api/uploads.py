@@ -1,4 +1,4 @@
-"""Files that an owner sends: read in a folder of their own, under names we make, with every size bounded."""
+"""Files that the owner uploads. They are read in a temporary folder, under safe names, with every size bounded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -24,7 +23,6 @@ from corefine.project.store.documents import Imported
 UPLOAD_BYTES = 50_000_000
 UNPACKED_BYTES = 200_000_000
 MOST_FILES = 2_000
-CHUNK = 65_536
 
 
 def import_upload(project: Project, name: str, content: bytes) -> Imported:
@@ -43,16 +41,16 @@ def import_upload(project: Project, name: str, content: bytes) -> Imported:
 
 
 def _source(path: Path, name: str) -> str:
-    """By what a file is known: another file of the same name is another."""
+    """The name under which a file is known: files with different contents have different names."""
     return f"upload:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}:{name}"
 
 
 def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
-    """The files, written into the folder, and what each was called."""
-    budget = [UNPACKED_BYTES]
+    """Write the files into the folder; returns what each was called."""
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        return dict([_write(folder, name, io.BytesIO(content), budget)])
+        return {_write(folder, name, io.BytesIO(content), UNPACKED_BYTES): name}
     found: dict[Path, str] = {}
+    room = UNPACKED_BYTES
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
@@ -61,17 +59,18 @@ def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
             for member in members:
                 if not is_hidden(PurePosixPath(member.filename.replace("\\", "/"))):
                     with archive.open(member) as file:
-                        path, original = _write(folder, member.filename, file, budget)
-                        found[path] = original
+                        path = _write(folder, member.filename, file, room)
+                    found[path] = member.filename
+                    room -= path.stat().st_size
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, UnicodeError) as error:
         raise InputError(f"{name} cannot be unpacked: {error}") from error
     return found
 
 
-def _write(folder: Path, name: str, file: IO[bytes], budget: list[int]) -> tuple[Path, str]:
-    """Copy a file, unpacked if it is gzip, to a place of our choosing; stop when there is too much of it.
+def _write(folder: Path, name: str, file: IO[bytes], room: int) -> Path:
+    """Copy a file of at most `room` bytes, unpacked if it is gzip, to a path that we choose.
 
-    Files that were in one folder stay in one, since some formats are two files side by side.
+    Files of the same folder stay in the same folder: some formats are two files side by side.
     """
     parent, _, last = name.replace("\\", "/").rpartition("/")
     path = folder / hashlib.sha256(parent.encode("utf-8", "surrogatepass")).hexdigest()[:16] / _safe(last)
@@ -79,33 +78,25 @@ def _write(folder: Path, name: str, file: IO[bytes], budget: list[int]) -> tuple
     if path.suffix == ".gz":
         path = path.with_suffix("")
         file = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]  # reads like one
+    if path.exists():
+        raise InputError(f"{name}: two files would have this name")
     try:
-        with path.open("xb") as out:
-            for chunk in _chunks(file, name, budget):
-                out.write(chunk)
-    except FileExistsError as error:
-        raise InputError(f"{name}: two files would have this name") from error
+        content = file.read(room + 1)
+        path.write_bytes(content)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{name} cannot be unpacked: {error}") from error
-    with path.open("rb") as written:
-        if written.read(2) == b"\x1f\x8b":
-            raise InputError(f"{name} is packed more than once")
-    return path, name
-
-
-def _chunks(file: IO[bytes], name: str, budget: list[int]) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK):
-        budget[0] -= len(chunk)
-        if budget[0] < 0:
-            raise InputError(f"{name} unpacks to more than {UNPACKED_BYTES // 1_000_000} MB and was refused")
-        yield chunk
+    if len(content) > room:
+        raise InputError(f"{name} unpacks to more than {UNPACKED_BYTES // 1_000_000} MB and was refused")
+    if content.startswith(b"\x1f\x8b"):
+        raise InputError(f"{name} is packed more than once")
+    return path
 
 
 def _safe(name: str) -> str:
-    """A file name without anything that a file system might take for more than a name."""
+    """The name without characters that mean something to a file system."""
     return re.sub(r"[^\w.\- ]", "_", name).lstrip(".")[-150:] or "document"
 
 
 def _without(folder: str, reason: str) -> str:
-    """Messages do not tell where the server keeps things."""
+    """The reason without the paths of the server."""
     return re.sub(re.escape(folder) + r"/[0-9a-f]+/", "", reason)
