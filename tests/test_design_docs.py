@@ -15,7 +15,7 @@ import corefine
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(corefine.__file__).parent
 DESIGN = (ROOT / "docs" / "design.md").read_text("utf-8")
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 NAMED = re.compile(r"`([\w/]+\.py)`\s+`([\w.]+)`(?:\s+and\s+`([\w.]+)`)?")
 """A file followed by what it defines."""
