@@ -106,11 +106,11 @@ def _prepare(folder: Path, people: int, database: str | None, seed: int) -> tupl
 
     from corefine.project import Project
     from corefine.project.store import documents, predictions
-    from corefine.project.store.settings import Settings
+    from corefine.project.store.settings import ProjectConfig
 
     golds: dict[int, Document] = {}
     with Project(folder, database=database) as project:
-        project.change_settings(Settings(budget_questions=100_000, retrain_every=0))
+        project.change_settings(ProjectConfig(budget_questions=100_000, retrain_every=0))
         version = project.writer.write(
             lambda connection: predictions.add_version(connection, "bench", predictions.TRAINED)
         )

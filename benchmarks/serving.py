@@ -188,14 +188,14 @@ def long_project(folder: Path, document: Document, answers: int, seed: int) -> t
     """A project with the document and so many right answers; its number, an annotator's token and an owner's."""
     from corefine.project import Project
     from corefine.project.store import documents, predictions
-    from corefine.project.store.settings import Settings
+    from corefine.project.store.settings import ProjectConfig
     from corefine.project.work.workspace import question_id_of
     from corefine.project.work.workspaces import Workspaces
 
     prediction = large_document(len(document) // TOKENS_A_SPAN, CANDIDATES, seed)[1]
     gold = GoldAnnotator(document)
     with Project(folder) as project:
-        project.change_settings(Settings(budget_questions=1_000_000, retrain_every=0))
+        project.change_settings(ProjectConfig(budget_questions=1_000_000, retrain_every=0))
         version = project.writer.write(
             lambda connection: predictions.add_version(connection, "bench", predictions.STARTER)
         )

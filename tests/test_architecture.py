@@ -15,6 +15,7 @@ PACKAGE = Path(corefine.__file__).parent
 ALLOWED = {
     "__main__": {"cli"},
     "errors": set(),
+    "config": {"errors"},
     "document": {"errors"},
     "prediction": {"document", "errors"},
     "files": {"errors"},
@@ -24,18 +25,20 @@ ALLOWED = {
     "formats": {"document", "errors", "files"},
     "corpora": {"document", "errors", "files", "formats"},
     "models": {
-        "annotation", "corpora", "document", "errors", "files", "formats", "links", "prediction", "scores"
+        "annotation", "config", "corpora", "document", "errors", "files", "formats", "links", "prediction", "scores"
     },
     "simulation": {
-        "annotation", "corpora", "document", "errors", "files", "links", "models", "prediction", "scores"
+        "annotation", "config", "corpora", "document", "errors", "files", "links", "models", "prediction", "scores"
     },
     "reproduction": {"annotation", "document", "errors", "files", "links", "simulation"},
-    "project": {"annotation", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"},
+    "project": {
+        "annotation", "config", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"
+    },
     "web": {"annotation", "corpora", "document", "errors", "files", "project"},
     "terminal": {"annotation", "document", "errors", "project"},
     "cli": {
-        "annotation", "corpora", "document", "errors", "files", "formats", "models", "project", "reproduction",
-        "scores", "simulation", "terminal", "web",
+        "annotation", "config", "corpora", "document", "errors", "files", "formats", "models", "project",
+        "reproduction", "scores", "simulation", "terminal", "web",
     },
 }  # fmt: skip
 """What each module and package of corefine may import of the others."""

@@ -150,7 +150,7 @@ def test_undo_redo_and_withdrawal(shared: Server, visit: Open) -> None:
 
 
 def test_modes(launch: Callable[..., Server], visit: Open) -> None:
-    server = launch(mode="pairwise")
+    server = launch(protocol="pairwise")
     driver = visit(server)
     settings = server.get("/settings")
     for name, mode, title in (

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from corefine.cli import app
-from corefine.cli.ray_option import with_value
+from corefine.cli.options import with_ray_value
 from corefine.errors import ConfigError, CorefineError, InputError
-from corefine.simulation.config import SimulationConfig, load_settings
+from corefine.simulation.config import SimulationConfig
 
 RULES = ("--corpus", "stories", "--learner", "rules")
 
@@ -39,10 +39,10 @@ def test_flags_go_before_the_file_and_the_file_before_defaults(tmp_path: Path) -
     path.write_text('corpus = "stories"\nlearner = "rules"\nquestions = 10\nseed = 4\n')
     printed = tmp_path / "printed.toml"
     printed.write_text(done("simulate", "--config", path, "--seed", 7, "--print-config"))
-    settings = SimulationConfig.from_dict(load_settings(printed))
+    settings = SimulationConfig.from_toml(printed)
     assert (settings.seed, settings.questions, settings.initial) == (7, 10, 0.25)
     printed.write_text(done("simulate", "--config", path, "--seconds", 90, "--print-config"))
-    assert SimulationConfig.from_dict(load_settings(printed)).seconds == 90
+    assert SimulationConfig.from_toml(printed).seconds == 90
 
 
 def test_resuming_needs_no_flags_but_the_folder(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_resuming_where_there_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_ray_may_be_given_without_an_address() -> None:
-    assert list(with_value(["--ray"])) == ["--ray", "local"]
-    assert list(with_value(["--ray", "--out", "x"])) == ["--ray", "local", "--out", "x"]
-    assert list(with_value(["--ray", "head:6379", "--out", "x"])) == ["--ray", "head:6379", "--out", "x"]
+    assert list(with_ray_value(["--ray"])) == ["--ray", "local"]
+    assert list(with_ray_value(["--ray", "--out", "x"])) == ["--ray", "local", "--out", "x"]
+    assert list(with_ray_value(["--ray", "head:6379", "--out", "x"])) == ["--ray", "head:6379", "--out", "x"]
 
 
 def test_what_the_grid_varies_is_not_set_in_a_file(tmp_path: Path) -> None:

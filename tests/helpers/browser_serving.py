@@ -17,7 +17,7 @@ from corefine import formats
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.store import documents, predictions
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.web.server import Address, bind, check_tokens, serve
 
 
@@ -39,7 +39,7 @@ def main(folder: str, documents_path: str, settings_path: str, port: str = "0") 
         if not project.documents.all():
             fill(project, Path(documents_path))
         fields = {**project.settings.to_dict(), **json.loads(Path(settings_path).read_text("utf-8"))}
-        project.change_settings(Settings(**fields))
+        project.change_settings(ProjectConfig(**fields))
         address = Address(port=int(port))
         listener = bind(address)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

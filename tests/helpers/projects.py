@@ -23,7 +23,7 @@ from corefine.document import Document
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.store import documents, predictions
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.web.api.context import Context
 from corefine.web.app import create_app
 
@@ -178,7 +178,7 @@ def another(browser: Browser) -> Browser:
 
 
 def change(project: Project, **fields: Any) -> None:
-    project.change_settings(Settings.from_dict({**project.settings.to_dict(), **fields}))
+    project.change_settings(ProjectConfig.from_dict({**project.settings.to_dict(), **fields}))
 
 
 def golds(project: Project) -> dict[int, Document]:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from corefine.annotation.cost import CostModel
-from corefine.annotation.question import Answer
+from corefine.annotation.question import Answer, Protocol
 from corefine.corpora import stories
 from corefine.document import Span
 from corefine.errors import InputError, ModelError
@@ -24,7 +24,7 @@ from corefine.project import Project
 from corefine.project.results import times
 from corefine.project.store import documents, log, predictions, schema, settings
 from corefine.project.store.database import Database
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.assignments import overlap
 from corefine.project.work.workspace import Workspace, question_id_of
 from corefine.project.work.workspaces import Workspaces
@@ -246,12 +246,12 @@ def test_a_damaged_prediction_is_told_and_not_swapped_in(sqlite_project: Project
 
 
 def test_settings_are_kept(project: Project) -> None:
-    new = Settings(mode="pairwise", budget_questions=7, overlap=0.25)
+    new = ProjectConfig(protocol=Protocol.PAIRWISE, budget_questions=7, overlap=0.25)
     project.change_settings(new)
     assert project.settings == new
     assert new.questions(5000) == 7
-    assert Settings().questions(465) == 20  # the paper's
-    assert Settings(budget_per_1000_tokens=None).questions(10) is None
+    assert ProjectConfig().questions(465) == 20  # the paper's
+    assert ProjectConfig(budget_per_1000_tokens=None).questions(10) is None
 
 
 def test_overlap_is_spread_evenly() -> None:

@@ -15,7 +15,7 @@ from corefine.project.learning import training
 from corefine.project.learning.worker import Worker
 from corefine.project.results.export import export
 from corefine.project.store import documents, predictions
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import new_id
@@ -50,7 +50,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
                 documents.add(connection, story, held_out=number == 3)
 
         project.writer.write(job)
-        project.change_settings(Settings(retrain_every=4))
+        project.change_settings(ProjectConfig(retrain_every=4))
         worker = Worker(project)
         worker.step()  # rules first: somebody may be waiting
         workspaces, person = Workspaces(project), project.owner().id

@@ -1,44 +1,12 @@
 from __future__ import annotations
 
-import tomllib
-from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corefine.annotation.cost import CostModel
 from corefine.errors import ConfigError
-from corefine.simulation.config import SimulationConfig, as_toml, load_settings
-
-
-def test_what_as_toml_writes_reads_back_the_same(tmp_path: Path) -> None:
-    config = SimulationConfig.from_dict({"corpus": 'my "own"', "seconds": 90.5, "clustered": False, "seed": 3})
-    path = tmp_path / "run.toml"
-    path.write_text(as_toml(config))
-    assert SimulationConfig.from_dict(load_settings(path)) == config
-
-
-def test_every_setting_is_commented() -> None:
-    lines = as_toml(SimulationConfig()).splitlines()
-    assert all(comment.startswith("# ") for comment in lines[::2])
-    assert len(tomllib.loads("\n".join(lines))) == len(lines) // 2 - 2  # seconds and starter are None
-
-
-def test_an_unknown_key_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "run.toml"
-    path.write_text("question = 40\n")
-    with pytest.raises(ConfigError, match=r"run.toml sets 'question', which does not exist; there are .*questions"):
-        load_settings(path)
-
-
-def test_what_is_not_toml_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.toml"
-    path.write_text("questions 40")
-    with pytest.raises(ConfigError, match="is not TOML"):
-        load_settings(path)
-    with pytest.raises(ConfigError, match="cannot be read"):
-        load_settings(tmp_path / "nowhere.toml")
+from corefine.simulation.config import SimulationConfig
 
 
 @pytest.mark.parametrize(
@@ -73,11 +41,3 @@ def test_what_is_left_out_follows_from_what_is_given() -> None:
     assert SimulationConfig.from_dict({"selector": "committee"}).members == 3
     assert SimulationConfig().members == 1
     assert SimulationConfig().cost == CostModel()
-
-
-def test_every_setting_is_documented_with_its_default() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
-    for each in fields(SimulationConfig):
-        value = each.default
-        shown = "-" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
-        assert f"| `{each.name}` | {shown} | {each.metadata['help']} |" in page

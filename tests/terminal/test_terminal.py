@@ -145,7 +145,7 @@ def test_only_mentions(tmp_path: Path) -> None:
         await pilot.press("y", "m", "n")
         assert [answer.same for answer in answers(terminal)] == [True, None]
 
-    drive(tmp_path, script, mode="mentions")
+    drive(tmp_path, script, protocol="mentions")
 
 
 def test_answers_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

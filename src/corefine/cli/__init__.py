@@ -16,9 +16,9 @@ from corefine.cli.data import app as data_app
 from corefine.cli.demo import demo as demo_command
 from corefine.cli.export import export as export_command
 from corefine.cli.invite import invite as invite_command
+from corefine.cli.options import CommandWithRay
 from corefine.cli.plot import plot as plot_command
 from corefine.cli.predict import predict as predict_command
-from corefine.cli.ray_option import CommandWithRay
 from corefine.cli.reproduce import reproduce as reproduce_command
 from corefine.cli.score import score as score_command
 from corefine.cli.simulate import simulate as simulate_command

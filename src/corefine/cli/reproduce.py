@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from corefine.cli.options import Mirror, Ray, with_settings
+from corefine.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,9 +18,10 @@ if TYPE_CHECKING:
     from corefine.simulation.grid import Cell, CellResult
 
 
+@with_settings(SimulationConfig, "corpus")
 def reproduce(
+    given: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to go on.")],
-    corpus: Annotated[str | None, typer.Option(help="A corpus's name (litbank), a file, a folder, 'stories'.")] = None,
     budgets: Annotated[
         str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, with commas between.")
     ] = "0,20,40,80,160",
@@ -29,24 +33,21 @@ def reproduce(
     only: Annotated[str, typer.Option(help="Only cells whose name fits, as in '*-q40-s0'.")] = "*",
     workers: Annotated[int, typer.Option(help="Cells at a time; 0 for one a core.")] = 0,
     config: Annotated[Path | None, typer.Option(help="Settings that all cells share, as TOML.")] = None,
-    mirror: Annotated[Path | None, typer.Option(help="Folder that has the corpora of the registry.")] = None,
-    ray: Annotated[
-        str | None, typer.Option(help="Cells as tasks on Ray: on this machine, or the cluster at an address.")
-    ] = None,
+    mirror: Mirror = None,
+    ray: Ray = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cells.")] = False,
     report: Annotated[bool, typer.Option(help="Whether to draw the report at the end.")] = True,
 ) -> None:
     """Run the paper's experiments, selectors x budgets x seeds with ablation and extensions, and report them."""
     from corefine.errors import InputError
     from corefine.reproduction.cells import grid
-    from corefine.simulation.config import SimulationConfig, load_settings
     from corefine.simulation.grid import CellFailed, load_for
 
-    settings = load_settings(config) if config is not None else {}
+    settings = SimulationConfig.read_toml(config) if config is not None else {}
     for name, flag in (("seed", "--seeds"), ("questions", "--budgets"), ("seconds", "--budgets")):
         if name in settings:
             raise InputError(f"{config} sets {name!r}, which the grid varies: see {flag}")
-    base = SimulationConfig.from_dict(settings | ({"corpus": corpus} if corpus is not None else {}))
+    base = SimulationConfig.from_dict(settings | given)
     cells = grid(base, budgets=_numbers(budgets), seeds=seeds, other_seeds=other_seeds, groups=groups.split(","))
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:

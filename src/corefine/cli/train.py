@@ -48,11 +48,10 @@ def train(
     from corefine.corpora import load_corpus
     from corefine.files import home_folder
     from corefine.models.training.jobs import TrainingJob, run
-    from corefine.models.training.settings_text import commented
 
     recipe = _recipe(config, set_ or [])
     if show_config:
-        typer.echo(commented(recipe))
+        typer.echo(recipe.to_toml(), nl=False)
         return
     if not corpus or out is None:
         raise InputError("give at least one corpus, and --out FOLDER for the model")

@@ -17,7 +17,7 @@ from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
 from corefine.project.store.people import Person
-from corefine.project.store.settings import GUIDELINES, Settings
+from corefine.project.store.settings import GUIDELINES, ProjectConfig
 from corefine.project.store.writer import Writer
 
 SQLITE = "project.sqlite"
@@ -56,11 +56,11 @@ class Project:
     # Settings
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ProjectConfig:
         with self.database.read() as connection:
             return settings.load(connection)
 
-    def change_settings(self, new: Settings) -> None:
+    def change_settings(self, new: ProjectConfig) -> None:
         self.writer.write(lambda connection: settings.put(connection, "project", new.to_dict()))
 
     @property

@@ -133,7 +133,7 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
     if config.questions is None:
         return Budget(seconds=(config.seconds or 0.0) * size)
     budget = Budget(questions=round(config.questions * size))
-    if config.protocol == FULL or (config.protocol == Protocol.PAIRWISE and config.equal_time):
+    if config.protocol == FULL or (config.protocol == "pairwise" and config.equal_time):
         discrete = config.but(
             protocol=Protocol.DISCRETE.value, selector="entropy", clustered=True, closure="incremental"
         )

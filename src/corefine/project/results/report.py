@@ -33,7 +33,7 @@ def report(project: Project) -> str:
     parts = [
         f"<h1>{title}</h1>",
         f"<p class=small>Made by corefine {__version__} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. "
-        f"Questions: {escape(settings.mode)}, chosen by {escape(settings.selector_name())}.</p>",
+        f"Questions: {escape(settings.protocol)}, chosen by {escape(settings.selector_name())}.</p>",
         _summary(found),
         "<h2>The model</h2>",
         _curve(found.curve),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from corefine.errors import TakenError
 from corefine.project.store import documents, schema
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 
 _COLUMNS = schema.assignments.c
 _UPDATE = update(schema.assignments).where(
@@ -51,7 +51,7 @@ def change(connection: Connection, person_id: int, document_id: int, **values: o
 class Assignments:
     """Everybody's assignments at one moment, `now`."""
 
-    def __init__(self, connection: Connection, settings: Settings, now: float) -> None:
+    def __init__(self, connection: Connection, settings: ProjectConfig, now: float) -> None:
         self.settings, self.now = settings, now
         self.documents = documents.to_annotate(connection)
         self.overlap = overlap([document.id for document in self.documents], settings.overlap)

@@ -13,7 +13,7 @@ from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def rebuild(
     document: Document,
     rows: Sequence[LoggedEvent],
     prediction: Prediction,
-    settings: Settings,
+    settings: ProjectConfig,
     cost: CostModel | None = None,
 ) -> Session:
     """The session that has this log, under this prediction.

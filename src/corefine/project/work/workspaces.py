@@ -14,7 +14,7 @@ from corefine.project.project import Project
 from corefine.project.store import log, predictions
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.assignments import Assignment
 from corefine.project.work.sessions import OpenDocument, rebuild
 from corefine.project.work.workspace import Workspace
@@ -61,7 +61,7 @@ class Workspaces:
 
     # Settings and documents
 
-    def change_settings(self, new: Settings) -> None:
+    def change_settings(self, new: ProjectConfig) -> None:
         """Use new settings from now on; open questions are chosen anew under them."""
         if new.infer_first != self.settings.infer_first:
             with self.project.database.read() as connection:

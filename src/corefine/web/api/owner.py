@@ -11,12 +11,13 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from sqlalchemy import Connection, select
 from starlette.concurrency import run_in_threadpool
 
+from corefine.annotation.question import Protocol
 from corefine.project.learning import training
 from corefine.project.results.statistics import PersonStatistics, person_statistics
 from corefine.project.store import people, predictions, schema
 from corefine.project.store.log import count_answers
 from corefine.project.store.people import Person
-from corefine.project.store.settings import Settings
+from corefine.project.store.settings import ProjectConfig
 from corefine.web.api import uploads
 from corefine.web.api.context import Context, InContext, Owner, give_cookie, owner
 from corefine.web.api.problems import not_found
@@ -32,8 +33,10 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 @pydantic_dataclass(frozen=True, config=STRICT)
-class SettingsJson(Settings):
-    """The project's settings, with their types checked."""
+class SettingsJson(ProjectConfig):
+    """The project's settings, with their types checked; `protocol` is called `mode` here."""
+
+    protocol: Protocol = Field(default=Protocol.DISCRETE, alias="mode")
 
 
 class SkippedFile(BaseModel):
@@ -48,12 +51,13 @@ class UploadResult(BaseModel):
 
 @routes.get("/settings")
 def settings(here: InContext) -> SettingsJson:
-    return SettingsJson(**here.workspaces.settings.to_dict())
+    values = here.workspaces.settings.to_dict()
+    return SettingsJson(mode=values.pop("protocol"), **values)
 
 
 @routes.put("/settings")
 def change_settings(body: SettingsJson, here: InContext) -> SettingsJson:
-    here.workspaces.change_settings(Settings.from_dict(body.to_dict()))
+    here.workspaces.change_settings(ProjectConfig.from_dict(body.to_dict()))
     return body
 
 
