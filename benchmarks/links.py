@@ -21,9 +21,8 @@ import typer
 from command import Json, Seed, report, run
 from corefine.cli.progress import tracked
 from corefine.links import First
-from corefine.reproduction.closure_timing import LAST, algorithm1_us, made_of, ours_us, scratch_us
+from corefine.reproduction.closure_timing import LAST, RandomLinks, algorithm1_us, ours_us, random_links, scratch_us
 from corefine.reproduction.drawing import SETTINGS, need_plot
-from corefine.reproduction.random_annotation import Annotation
 
 SIZES = (100, 1_000, 10_000, 100_000)
 """Links after which ours should cost the same."""
@@ -33,7 +32,7 @@ CURVE_SIZES = (100, 200, 400, 800, 1_600, 3_200, 10_000, 32_000, 100_000)
 
 OURS = "corefine"
 
-METHODS: dict[str, tuple[int, Callable[[Annotation], float]]] = {
+METHODS: dict[str, tuple[int, Callable[[RandomLinks], float]]] = {
     "from scratch": (1_600, lambda made: scratch_us(made, 3)),
     "Algorithm 1 of the paper": (3_200, lambda made: algorithm1_us(made, replays=1)),
     OURS: (100_000, lambda made: ours_us(made, replays=5)),
@@ -86,7 +85,7 @@ class LinkTimes:
 
 def measure(*, links: int = 1_600, seed: int = 0, scratch_timed: int = 5, sizes: Iterable[int] = SIZES) -> LinkTimes:
     """Time all three on one annotation, make sure that they agree, and time ours on annotations of other sizes."""
-    made = made_of(links, seed)
+    made = random_links(links, seed=seed)
     ours = ours_us(made)
     algorithm1 = algorithm1_us(made)
     scratch = scratch_us(made, scratch_timed)
@@ -100,14 +99,14 @@ def measure(*, links: int = 1_600, seed: int = 0, scratch_timed: int = 5, sizes:
         vs_algorithm1=algorithm1 / ours,
         vs_scratch=scratch / ours,
         scratch_timed=scratch_timed,
-        flat={size: ours_us(made_of(size, seed)) for size in sizes},
+        flat={size: ours_us(random_links(size, seed=seed)) for size in sizes},
         paper_links=_paper_links(made),
     )
 
 
-def _paper_links(made: Annotation) -> PaperLinks:
+def _paper_links(made: RandomLinks) -> PaperLinks:
     links = tuple(link for link in made.links if not (isinstance(link, First) and link.first == link.mention))
-    made = Annotation(made.mentions, links)
+    made = RandomLinks(made.mentions, links)
     ours, algorithm1 = ours_us(made), algorithm1_us(made)
     return PaperLinks(len(links), ours, algorithm1, algorithm1 / ours)
 
@@ -135,7 +134,7 @@ def measure_curves(seed: int, sizes: Iterable[int] = CURVE_SIZES) -> Curves:
     """Time each method at every size up to its most."""
     curves: Curves = {name: [] for name in METHODS}
     for size in sizes:
-        made = made_of(size, seed)
+        made = random_links(size, seed=seed)
         for name, (most, timed) in METHODS.items():
             if size <= most:
                 curves[name].append((len(made.links), timed(made)))

@@ -13,13 +13,13 @@ from corefine.document import Span
 from corefine.links import Cannot, First, Links, Must
 from corefine.links.entities import Entities, Entity, Node, UndoMerge
 from corefine.reproduction import closure_timing
-from corefine.reproduction.random_annotation import annotation, entities_of
+from corefine.reproduction.closure_timing import random_entities, random_links
 
 
 def test_an_annotation_is_reproducible_and_consistent() -> None:
-    made = annotation(mentions=300, links=400, seed=3)
-    assert made == annotation(mentions=300, links=400, seed=3)
-    assert made != annotation(mentions=300, links=400, seed=4)
+    made = random_links(400, seed=3, mentions=300)
+    assert made == random_links(400, seed=3, mentions=300)
+    assert made != random_links(400, seed=4, mentions=300)
     assert len(made.mentions) == 300
     assert len(made.links) == 400
     links = Links()
@@ -35,7 +35,7 @@ def test_an_annotation_is_reproducible_and_consistent() -> None:
 
 
 def test_no_question_is_asked_whose_answer_is_known() -> None:
-    made = annotation(mentions=300, links=10_000, seed=1)
+    made = random_links(10_000, seed=1, mentions=300)
     links = Links()
     for number, link in enumerate(made.links):
         if isinstance(link, Must | Cannot):
@@ -44,7 +44,7 @@ def test_no_question_is_asked_whose_answer_is_known() -> None:
 
 
 def test_entities_are_as_unequal_as_in_long_texts() -> None:
-    sizes = [sorted(Counter(entities_of(1600, Random(seed))).values(), reverse=True) for seed in range(20)]
+    sizes = [sorted(Counter(random_entities(1600, Random(seed))).values(), reverse=True) for seed in range(20)]
     largest = sum(each[0] / 1600 for each in sizes) / len(sizes)
     single = sum(each.count(1) / len(each) for each in sizes) / len(sizes)
     mean = sum(size * size for each in sizes for size in each) / 1600 / len(sizes)
@@ -56,7 +56,7 @@ def test_entities_are_as_unequal_as_in_long_texts() -> None:
 def test_a_closure_that_differs_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closure_timing.Algorithm1, "cannot", lambda *_: None)
     with pytest.raises(RuntimeError, match="Algorithm1 and ours differ"):
-        closure_timing.algorithm1_us(closure_timing.made_of(120, 0), replays=1)
+        closure_timing.algorithm1_us(random_links(120, seed=0), replays=1)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -64,10 +64,10 @@ def test_a_second_corpus_has_figures_of_its_own(records: list[RunRecord], tmp_pa
 
 
 def test_rows_of_different_code_are_said_to_be_mixed(records: list[RunRecord], report: Path, tmp_path: Path) -> None:
-    assert "states of the code" not in report.read_text()
+    assert "versions of the code" not in report.read_text()
     other = replace(records[0], info=replace(records[0].info, code="other"))
     page = write_report([*records[1:], other], tmp_path).read_text()
-    assert "made by 2 states of the code" in page
+    assert "made by 2 versions of the code" in page
 
 
 def test_lines_can_be_told_apart_without_colour() -> None:

@@ -1,4 +1,4 @@
-"""Which runs make up the reproduction: the paper's comparison, its ablation, and our extensions."""
+"""The runs of the reproduction: the paper's comparison, its ablation, and our extensions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corefine.simulation.config import SimulationConfig
 from corefine.simulation.grid import Cell
 
 BUDGETS = (0.0, 20.0, 40.0, 80.0, 160.0)
-"""Questions for each 1,000 tokens. The paper's 20, 80 and 200 a document are 43, 172 and 430."""
+"""Questions for each 1,000 tokens. The paper's 20, 80 and 200 for each document are 43, 172 and 430."""
 
 GROUPS = ("main", "selectors", "ablation", "labels", "extensions")
 
@@ -43,10 +43,10 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
     "error-20": {"error_rate": 0.2},
     "read-4": {"read_at_most": 4},
     "joint-entropy": {"selector": "joint-entropy"},
-    "consensus": {"committee": 3},  # the entropy of the committee's mean, which does not tie as its votes do
+    "consensus": {"committee": 3},  # the entropy of the committee's mean, which has fewer ties than its votes
 }
 COMMITTEES = ("committee", "consensus")
-"""Kinds that train several models; the rules, which do not learn, have none."""
+"""Kinds that train several models, which the rules cannot."""
 
 
 def grid(
@@ -57,15 +57,15 @@ def grid(
     other_seeds: int = 1,
     groups: Iterable[str] = GROUPS,
 ) -> list[Cell]:
-    """All cells, the most telling first, so that a grid that is stopped early has said the most.
+    """All cells, the most important first, in case the grid is stopped early.
 
-    Selectors are compared at a small and the largest budget, ablation and labels at one in the middle, extensions
-    at the small one, with `other_seeds`; the main comparison at all budgets and with all `seeds`.
+    The main comparison has all budgets and `seeds`. The others have `other_seeds`: selectors at a small and the largest
+    budget, ablation and labels at one in the middle, extensions at the small one.
     """
     wanted = list(groups)
     for group in wanted:
         if group not in GROUPS:
-            raise ConfigError(f"there is no group {group!r}; choose of {', '.join(GROUPS)}")
+            raise ConfigError(f"there is no group {group!r}; choose from {', '.join(GROUPS)}")
     if seeds < 1 or other_seeds < 1:
         raise ConfigError(f"a grid has at least one seed, not {min(seeds, other_seeds)}")
     asked = sorted({float(budget) for budget in budgets if budget > 0})

@@ -1,4 +1,4 @@
-"""How figures look: as a paper would print them, readable in black and white, and without a magnifying glass."""
+"""How figures look: fit for print, in black and white too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = ("png", "svg", "pdf")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a kind of run is drawn: told apart by marker and dashes, not only by its shade."""
+    """How a kind of run is drawn. Markers and dashes differ, so that no line needs its colour to be recognised."""
 
     label: str
     marker: str
@@ -54,7 +54,7 @@ SETTINGS: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "grid.alpha": 0.3,
-    "svg.hashsalt": "corefine",  # so that the same rows give the same file
+    "svg.hashsalt": "corefine",  # the same figure gives the same file
     "svg.fonttype": "none",
     "savefig.bbox": "tight",
 }
@@ -74,7 +74,7 @@ def style_of(kind: str) -> Style:
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """As PNG, SVG and PDF, the same bytes for the same figure."""
+    """Save a figure as PNG, SVG and PDF; the same figure gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind in FORMATS:
         dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
@@ -114,7 +114,7 @@ def draw_line(
 
 
 def legend_below(axes: Axes, *, columns: int = 2) -> None:
-    """A legend under the axes, where no line runs through it; its entries in the order of STYLES, others after them."""
+    """A legend under the axes, in the order of STYLES."""
     handles, labels = axes.get_legend_handles_labels()
     drawn = {label: handle for handle, label in zip(handles, labels, strict=True)}
     styled = [style.label for style in STYLES.values()]

@@ -1,4 +1,4 @@
-"""The figures of the report, from records."""
+"""The figures of the report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from corefine.reproduction import paper
 from corefine.reproduction.cells import LABELS
+from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
-from corefine.simulation.summary import FIRST, TENTHS, CurvePoint, RunRecord, by_seed, first_models, points
+from corefine.simulation.summary import FIRST, TENTHS, RunRecord, SeedMeans, by_seed, first_models, points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,17 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure on disk: the name of its files, what it shows, and of which corpus (None: of none)."""
+    """A figure on disk: the name of its files, what it shows, and the corpus it is about, if any."""
 
     name: str
     subject: str
     corpus: str | None
 
 
-def draw_all(
-    records: Sequence[RunRecord], folder: Path, closure: dict[str, list[tuple[int, float]]] | None
-) -> list[Drawn]:
-    """Draw every figure the records have something for, corpus by corpus, in the order of the report."""
+def draw_all(records: Sequence[RunRecord], folder: Path, closure: ClosureTimes | None) -> list[Drawn]:
+    """Draw every figure that the records have data for, corpus by corpus, in the order of the report."""
     need_plot()
     import matplotlib as mpl
 
@@ -41,7 +40,7 @@ def draw_all(
     drawn: list[Drawn] = []
     with mpl.rc_context(SETTINGS):
         for corpus in sorted(of_corpus, key=lambda name: (-len(of_corpus[name]), name)):
-            # the corpus with most runs has the plain names
+            # only the corpus with most runs has names without a suffix
             suffix = "_" + re.sub(r"[^a-z0-9]+", "_", corpus.lower()) if drawn else ""
             for subject, figure in _figures(of_corpus[corpus]):
                 if figure is not None:
@@ -64,13 +63,13 @@ def _figures(records: Sequence[RunRecord]) -> Iterator[tuple[str, Figure | None]
     yield "paper", beside_paper(records)
 
 
-def main_points(records: Sequence[RunRecord]) -> dict[str, list[CurvePoint]]:
-    """The points of each kind that has a curve, by time; budget 0 begins the curves of all."""
+def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
+    """The points of each kind that has a curve, by time; all curves begin with budget 0."""
     shown = [record for record in records if record.group in ("main", "selectors")]
     found = points(shown)
-    first = points(first_models(records))  # where documents are labelled fully, none has labels of the model's own
+    first = points(first_models(records))  # without the model's own labels, as for fully labelled documents
     zero = [point for point in found if point.kind == "none"] or first
-    curves: dict[str, list[CurvePoint]] = {}
+    curves: dict[str, list[SeedMeans]] = {}
     for point in found:
         if point.kind != "none":
             curves.setdefault(point.kind, []).append(point)
@@ -82,9 +81,9 @@ def main_points(records: Sequence[RunRecord]) -> dict[str, list[CurvePoint]]:
 
 
 def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool = False) -> Figure | None:
-    """A measure against minutes a document, total hours on the axis above.
+    """A measure against minutes a document, with total hours on the axis above.
 
-    Where few documents are labelled fully, their time is that of them all: minutes are hours over all documents.
+    Minutes are hours over all documents of the runs, also where only a few of them were labelled fully.
     """
     of_kind = main_points(records)
     if not of_kind:
@@ -113,14 +112,14 @@ def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool
 
 
 def _first_model(axes: Axes, records: Sequence[RunRecord], measure: str = "conll_f1") -> None:
-    """A line at what the model scores before any question; none where all runs are of committees."""
+    """A line at the score of the model before any question; none if all runs have a committee."""
     for point in points(first_models(records)):
         dashes, label = (0, (6, 4)), "first model, no annotation"
         axes.axhline(point.mean(measure), color="black", linewidth=0.9, linestyle=dashes, label=label, zorder=1)
 
 
 def label_policies(records: Sequence[RunRecord]) -> Figure | None:
-    """F1 against total hours for each way of training on the same kind of answers, over the same seeds."""
+    """F1 against total hours for each label policy, over the same seeds."""
     kinds = [kind for kind in ("discrete", *LABELS) if any(record.kind == kind for record in records)]
     seeds: dict[float, set[int]] = {}
     for budget in {record.budget for record in records if record.group == "labels"}:
@@ -147,7 +146,7 @@ def _times(factor: float) -> Callable[[Any], Any]:
 
 
 def over_rounds(records: Sequence[RunRecord]) -> Figure | None:
-    """F1 of the model of each round against the hours spent until then, of the first seed's main runs."""
+    """F1 of the model of each round against the hours spent until then, in the main runs of seed 0."""
     shown = [record for record in records if record.group == "main" and record.seed == 0 and record.kind in STYLES]
     if not shown:
         return None
@@ -183,7 +182,7 @@ def yes_shares(records: Sequence[RunRecord]) -> Figure | None:
 
 
 def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
-    """Gain in F1 against minutes per 1,000 tokens: ours and the paper's, which are of other corpora and models."""
+    """Gain in F1 against minutes per 1,000 tokens, beside the paper's, which has other corpora and models."""
     of_kind = {kind: found for kind, found in main_points(records).items() if kind in ("discrete", "pairwise")}
     if len(of_kind) < 2:
         return None
@@ -214,8 +213,8 @@ def _tokens_per_document(records: Sequence[RunRecord]) -> float:
     return sum(each.tokens for each in asked) / max(1, sum(each.documents for each in asked))
 
 
-def closure_times(times: dict[str, list[tuple[int, float]]]) -> Figure:
-    """Milliseconds to take one more link, by how many there are; the paper's at 1,600 beside them."""
+def closure_times(times: ClosureTimes) -> Figure:
+    """Milliseconds to take one more link, by the number of links, beside the paper's at 1,600."""
     figure, axes = new_axes()
     styles = {
         "ours": ("o", "-", "#1b3a6b"),

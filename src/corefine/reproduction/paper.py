@@ -1,4 +1,4 @@
-"""The paper's own numbers (CoNLL-2012 development set), to stand beside ours."""
+"""The paper's own numbers, on the CoNLL-2012 development set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAIRWISE = (
 ANNOTATED_DOCUMENTS = 2102
 
 TOKENS_PER_DOCUMENT = 465
-"""Of CoNLL-2012, on average; a LitBank document is 4.5 times as long, so budgets are compared by 1,000 tokens."""
+"""The mean of CoNLL-2012. A LitBank document is 4.5 times as long, so budgets are compared per 1,000 tokens."""
 
 ABLATION = {"discrete": 57.08, "unclustered": 56.49, "per-document": 56.98, "pairwise": 54.27}
 """F1 at about 315 hours, entropy."""
@@ -39,7 +39,7 @@ CLOSURE_LINKS = 1_600
 CLOSURE_MILLISECONDS = {"Algorithm 1": 2.93, "from scratch": 1630.0}
 
 FULL_DISCRETE = (201, 6337.53)
-"""Questions that label one document fully, and the seconds they take: all answered no."""
+"""Questions that label one document fully if all are answered no, and the seconds that they take."""
 FULL_PAIRWISE = (15_050, 240_198.0)
 
 

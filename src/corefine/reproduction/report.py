@@ -1,4 +1,4 @@
-"""The report: one HTML page that needs no other file, beside the figures it shows and the tables as Markdown."""
+"""The report: one self-contained HTML page, beside its figures and its tables as Markdown."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from pathlib import Path
 
 from corefine import __version__
 from corefine.files import write_atomically
+from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.figures import Drawn, draw_all
 from corefine.reproduction.table import Table
-from corefine.reproduction.tables import Closure, all_tables
+from corefine.reproduction.tables import all_tables
 from corefine.simulation.summary import RunRecord
 
 PAGE = "report.html"
 TABLES = "tables.md"
 
 CAPTIONS = {
-    "f1": "F1 of the model trained at the end, by the time spent on a document. Bars: standard deviation over seeds.",
+    "f1": "F1 of the last model, by the annotation time of a document. Bars: standard deviation over seeds.",
     "mention_f1": "Mention detection of the same models.",
     "pronoun_f1": "The same, scored on clusters that hold a pronoun.",
-    "delta_f1": "What the answers do to the labels of the documents that are annotated: F1 after minus F1 before.",
-    "labels": "What the last model is trained on: ways to use the same kind of answers, over the seeds that all have.",
-    "rounds": "F1 of the model of each round; the last is trained anew on everything.",
-    "yes_share": "Initial questions answered yes, over the course of a document's questions.",
-    "paper": "Gain over no questions, ours and the paper's; corpora and models differ, the axes do not.",
+    "delta_f1": "How much the answers improve the labels of the annotated documents: F1 after minus F1 before.",
+    "labels": "F1 with each label policy, over the seeds that all of them have.",
+    "rounds": "F1 of the model of each round; the last is trained from scratch on everything.",
+    "yes_share": "Share of “same entity?” questions answered yes, over the course of a document's questions.",
+    "paper": "Gain over no questions, here and in the paper, which has other corpora and models.",
     "closure": "Time to take one more link, on this machine; stars are the paper's figures.",
 }
 
@@ -43,12 +44,12 @@ th:first-child, td:first-child { text-align: left } thead th { border-bottom: 2p
 
 
 def write_report(
-    records: Sequence[RunRecord], folder: Path, *, closure: Closure | None = None, comment: Sequence[str] = ()
+    records: Sequence[RunRecord], folder: Path, *, closure: ClosureTimes | None = None, comment: Sequence[str] = ()
 ) -> Path:
-    """Draw figures, make tables, and put both on one page; returns the page.
+    """Draw figures, make tables, put both on one page, and return the page.
 
-    closure    how long closures take on this machine, for their figure; None for no figure
-    comment    paragraphs that open the page
+    closure    the times of the closures on this machine; None leaves out their figure and table
+    comment    paragraphs at the top of the page
     """
     drawn = draw_all(records, folder, closure)
     made = all_tables(records, closure)
@@ -59,12 +60,14 @@ def write_report(
 
 
 def _mixed(records: Sequence[RunRecord]) -> str:
-    """A warning where runs that are compared were made by different states of the code."""
+    """A warning if runs of one corpus were made by different versions of the code."""
     states: dict[str, set[str]] = {}
     for record in records:
         states.setdefault(record.corpus, set()).add(record.info.code)
     mixed = {corpus: len(found) for corpus, found in states.items() if len(found) > 1}
-    return " ".join(f"Beware: the runs on {corpus} were made by {n} states of the code." for corpus, n in mixed.items())
+    return " ".join(
+        f"Warning: the runs on {corpus} were made by {n} versions of the code." for corpus, n in mixed.items()
+    )
 
 
 def _page(

@@ -1,33 +1,33 @@
-"""The tables of the report, ours and the paper's numbers side by side."""
+"""The tables of the report, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from statistics import fmean
 
 from corefine.annotation.cost import CostModel, most_pairwise_questions
 from corefine.reproduction import paper
 from corefine.reproduction.cells import ABLATION, EXTENSIONS, LABELS
-from corefine.reproduction.claims import claims, labels_gain
+from corefine.reproduction.claims import claims, differences, labels_gain
+from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.table import Table
-from corefine.simulation.summary import FIRST, CurvePoint, RunRecord, by_seed, first_models, points
+from corefine.simulation.summary import FIRST, RunRecord, SeedMeans, by_seed, first_models, points
 
-Closure = dict[str, list[tuple[int, float]]]
-"""Milliseconds to take one more link, by how many there are; of each way to keep the closure."""
+AGAINST = "“Against discrete”: the discrete run of the same budget and seed; test, then dev."
 
 
-def all_tables(records: Sequence[RunRecord], closure: Closure | None) -> list[Table]:
-    """Every table the records have something for."""
-    made = []
+def all_tables(records: Sequence[RunRecord], closure: ClosureTimes | None) -> list[Table]:
+    """Every table that the records have rows for."""
+    tables = []
     for corpus in sorted({record.corpus for record in records}):
         own = [record for record in records if record.corpus == corpus]
-        made += [table for table in _of_corpus(corpus, own) if table.rows]
-    made.append(published())
+        tables += [table for table in _of_corpus(corpus, own) if table.rows]
+    tables.append(published())
     if closure:
-        made.append(closure_table(closure))
-    made.append(full_labels())
-    return made
+        tables.append(closure_table(closure))
+    tables.append(full_labels())
+    return tables
 
 
 def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
@@ -35,36 +35,20 @@ def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
     yield main_table(corpus, records)
     yield gaps(corpus, records)
     yield ablation(corpus, records)
-    for group, title in (("labels", "What annotated documents teach"), ("extensions", "Extensions")):
+    for group, title in (("labels", "what annotated documents teach"), ("extensions", "extensions")):
         yield against_discrete(corpus, records, group, title)
-
-
-def _with_spread(point: CurvePoint, measure: str, digits: int = 2) -> str:
-    mean = f"{point.mean(measure):.{digits}f}"
-    return f"{mean} ± {point.spread(measure):.{digits}f}" if point.seeds > 1 else mean
 
 
 def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
     shown = [record for record in records if record.group in ("main", "selectors")]
+    f1 = ("F1 test", "F1 dev", "mention F1", "pronoun F1")
     return Table(
         f"{corpus}: selectors and baselines",
-        f"Scores of the last model, trained anew on everything; {records[0].unit}; time per annotated document. "
-        "First model: before any question, trained on the documents labelled from the start, or the starter; no "
-        "questions: trained on them and on its own labels for the others. A committee's scores are of the mean of its "
-        "models.",
-        (
-            "",
-            "questions",
-            "seeds",
-            "minutes",
-            "hours",
-            "F1 test",
-            "F1 dev",
-            "mention F1",
-            "pronoun F1",
-            "delta F1",
-            "yes %",
-        ),
+        f"Scores of the last model, trained from scratch on everything; {records[0].unit}; time per annotated "
+        "document. First model: before any question, trained on the documents labelled from the start, or the "
+        "starter. No questions: trained on them and on its own labels for the others. A committee's scores are of the "
+        "mean of its models.",
+        ("", "questions", "seeds", "minutes", "hours", *f1, "delta F1", "yes %"),
         tuple(
             (
                 "no questions" if point.kind == "none" else point.kind,
@@ -81,27 +65,26 @@ def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
     )
 
 
+def _with_spread(point: SeedMeans, measure: str, digits: int = 2) -> str:
+    mean = f"{point.mean(measure):.{digits}f}"
+    return f"{mean} ± {point.spread(measure):.{digits}f}" if point.seeds > 1 else mean
+
+
 def gaps(corpus: str, records: Sequence[RunRecord]) -> Table:
     """Discrete against each baseline at the same budget, seed by seed."""
-    found = {(record.kind, record.budget, record.seed): record for record in records}
     rows = []
     for budget in sorted({record.budget for record in records if record.kind == "discrete"}):
         for kind in ("pairwise", "random", "full"):
-            pairs = [
-                (record, found[kind, budget, record.seed])
-                for record in records
-                if record.kind == "discrete" and record.budget == budget and (kind, budget, record.seed) in found
-            ]
-            if not pairs:
+            runs, others = by_seed(records, "discrete", budget), by_seed(records, kind, budget)
+            test, dev = differences(runs, others), differences(runs, others, "dev")
+            if not test:
                 continue
-            test = [one.score() - other.score() for one, other in pairs]
-            dev = [one.score(split="dev") - other.score(split="dev") for one, other in pairs]
             labels = labels_gain(records, kind, budget)
             rows.append(
                 (
                     f"discrete - {kind}",
                     f"{budget:g}",
-                    str(len(pairs)),
+                    str(len(test)),
                     f"{fmean(test):+.2f}" + (f" ({min(test):+.2f} to {max(test):+.2f})" if len(test) > 1 else ""),
                     f"{fmean(dev):+.2f}",
                     f"{labels:.1f}" if labels < inf else "-",
@@ -144,11 +127,8 @@ def ablation(corpus: str, records: Sequence[RunRecord]) -> Table:
     )
 
 
-AGAINST = "“Against discrete”: the discrete run of the same budget and seed; test, then dev."
-
-
 def against_discrete(corpus: str, records: Sequence[RunRecord], group: str, title: str) -> Table:
-    """Cells of a group beside the discrete runs of the same budget and seeds: per hour, what do they bring?"""
+    """The runs of a group beside the discrete runs of the same budget and seeds."""
     rows = []
     for budget in sorted({record.budget for record in records if record.group == group}):
         found = {record.kind for record in records if record.group == group and record.budget == budget}
@@ -173,22 +153,17 @@ def against_discrete(corpus: str, records: Sequence[RunRecord], group: str, titl
                 )
             )
     return Table(
-        f"{corpus}: {title[0].lower()}{title[1:]}",
+        f"{corpus}: {title}",
         f"{AGAINST} Per hour: gain in test F1 over the first model, for each hour of annotation.",
         ("", "questions", "seeds", "hours", "F1 test", "F1 dev", "against discrete", "F1 per hour", "delta F1"),
         tuple(rows),
     )
 
 
-def _against(runs: dict[int, RunRecord], others: dict[int, RunRecord]) -> str:
-    """Mean differences in test and development F1 over the seeds that both were run with."""
-    both = sorted(runs.keys() & others.keys())
-    if not both:
-        return "-"
-    return ", ".join(
-        f"{fmean(runs[seed].score(split=split) - others[seed].score(split=split) for seed in both):+.2f}"
-        for split in ("test", "dev")
-    )
+def _against(runs: Mapping[int, RunRecord], others: Mapping[int, RunRecord]) -> str:
+    """Mean differences in test and development F1."""
+    found = [differences(runs, others, split) for split in ("test", "dev")]
+    return ", ".join(f"{fmean(each):+.2f}" for each in found) if found[0] else "-"
 
 
 def published() -> Table:
@@ -214,38 +189,32 @@ def published() -> Table:
 
 
 def full_labels() -> Table:
-    """The arithmetic of labelling a document fully."""
+    """What it costs to label a document fully."""
     cost = CostModel()
     questions, seconds = paper.FULL_DISCRETE
     pairs, pair_seconds = paper.FULL_PAIRWISE
-    ours, ours_pairs = cost.discrete(0, questions), cost.pairwise(most_pairwise_questions(questions, candidates=100))
+    our_pairs = most_pairwise_questions(questions, candidates=100)
+    ours, ours_pairwise = cost.discrete(0, questions), cost.pairwise(our_pairs)
+    published_pairs = f"{pair_seconds:.0f} ({pairs:,} questions)"
     return Table(
         "Labelling one document fully",
         f"A document of {questions} top spans, all answered no, against every pair with 100 candidates a span.",
         ("", "questions", "seconds here", "seconds in the paper", "share"),
         (
-            ("discrete", str(questions), f"{ours:.2f}", f"{seconds:.2f}", f"{100 * ours / ours_pairs:.2f} %"),
-            (
-                "pairwise",
-                f"{most_pairwise_questions(questions, candidates=100):,}",
-                f"{ours_pairs:.0f}",
-                f"{pair_seconds:.0f} ({pairs:,} questions)",
-                "100 %",
-            ),
+            ("discrete", str(questions), f"{ours:.2f}", f"{seconds:.2f}", f"{100 * ours / ours_pairwise:.2f} %"),
+            ("pairwise", f"{our_pairs:,}", f"{ours_pairwise:.0f}", published_pairs, "100 %"),
         ),
     )
 
 
-def closure_table(times: Closure) -> Table:
+def closure_table(times: ClosureTimes) -> Table:
     sizes = [size for size, _ in next(iter(times.values()))]
+    published = {name: f"{milliseconds:g}" for name, milliseconds in paper.CLOSURE_MILLISECONDS.items()}
     return Table(
         "One more link",
         "Milliseconds to bring the closure up to date, on this machine; the paper's at 1,600 links.",
         ("", *(f"{size:,} links" for size in sizes), "paper"),
-        tuple((name, *(f"{value:.4g}" for _, value in found), _published(name)) for name, found in times.items()),
+        tuple(
+            (name, *(f"{value:.4g}" for _, value in found), published.get(name, "-")) for name, found in times.items()
+        ),
     )
-
-
-def _published(name: str) -> str:
-    milliseconds = paper.CLOSURE_MILLISECONDS.get(name)
-    return "-" if milliseconds is None else f"{milliseconds:g}"

@@ -239,7 +239,7 @@ def by_seed(records: Iterable[RunRecord], kind: str, budget: float) -> dict[int,
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class SeedMeans:
     """Runs of one kind and budget over seeds: mean and spread (sample standard deviation) of each measure."""
 
     kind: str
@@ -254,7 +254,7 @@ class CurvePoint:
         return self.values[measure][1]
 
 
-def points(records: Iterable[RunRecord]) -> list[CurvePoint]:
+def points(records: Iterable[RunRecord]) -> list[SeedMeans]:
     """Records grouped by kind and budget, in that order."""
     grouped: dict[tuple[str, float], list[RunRecord]] = {}
     for record in records:
@@ -262,7 +262,7 @@ def points(records: Iterable[RunRecord]) -> list[CurvePoint]:
     return [_point(kind, budget, group) for (kind, budget), group in sorted(grouped.items())]
 
 
-def _point(kind: str, budget: float, group: Sequence[RunRecord]) -> CurvePoint:
+def _point(kind: str, budget: float, group: Sequence[RunRecord]) -> SeedMeans:
     measured = {
         "conll_f1": [record.score() for record in group],
         "dev_f1": [record.score(split="dev") for record in group],
@@ -273,7 +273,7 @@ def _point(kind: str, budget: float, group: Sequence[RunRecord]) -> CurvePoint:
         "delta_f1": [record.delta_f1 for record in group],
         "yes_share": [record.yes_share for record in group],
     }
-    return CurvePoint(kind, budget, len(group), {name: _mean_and_spread(found) for name, found in measured.items()})
+    return SeedMeans(kind, budget, len(group), {name: _mean_and_spread(found) for name, found in measured.items()})
 
 
 def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
