@@ -28,7 +28,7 @@ export class App {
     this.page = null;
     this.turn = 0;
     this.drop = () => {};
-    this.waiting = new Set(); // who wants to know whether the outbox waits
+    this.waiting = new Set(); // functions to call when the outbox starts or stops waiting
   }
 
   get owner() {
@@ -84,7 +84,7 @@ export class App {
       ...(this.owner ? [to("p", "Project", "project")] : []),
       { keys: ["g"], label: "Guidelines", group, run: () => this.drawer.toggle("guidelines") },
       { keys: ["h"], label: "History of your answers", group, run: () => this.drawer.toggle("history") },
-      { keys: ["t"], label: "Light, dark, or as the system has it", group, run: () => this.note(`Colours: ${nextTheme()}`) },
+      { keys: ["t"], label: "Light, dark or the system’s colours", group, run: () => this.note(`Colours: ${nextTheme()}`) },
       { keys: ["+", "="], label: "Larger text", group, run: () => resize(1) },
       { keys: ["-"], label: "Smaller text", group, run: () => resize(-1) },
     ];
@@ -95,7 +95,7 @@ export class App {
     this.live.textContent = text;
   }
 
-  /** A short message at the edge; goes by itself unless it `stays`. */
+  /** A short message at the edge. It disappears by itself unless it `stays`. */
   note(text, { kind = "", stays = kind === "bad" } = {}) {
     const note = h("div", { class: `note ${kind}` }, h("p", {}, text), button("Close", { class: "quiet small", run: () => note.remove() }));
     this.notes.append(note);
@@ -107,7 +107,7 @@ export class App {
     try {
       if (!document.hidden) this.bar.model(await get("/status"));
     } catch {
-      // The next answer tells whether the server is away; a missed poll does not.
+      // A missed poll does not matter: the next answer shows whether the server is away.
     }
     setTimeout(() => this.poll(), POLL);
   }

@@ -1,4 +1,4 @@
-/** The bar on top: where one can go, and what the model is doing. */
+/** The bar at the top: links to the pages, and the state of the model. */
 
 import { button, h, replace } from "./core/dom.js";
 import { percent } from "./core/format.js";

@@ -50,7 +50,7 @@ export class Drawer {
     this.before = null;
   }
 
-  /** Draw anew if this panel is open: what it shows has changed. */
+  /** Load this panel again if it is open. */
   async refresh(name) {
     if (this.name !== name) return;
     const body = this.element.querySelector(".body");

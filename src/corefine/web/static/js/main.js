@@ -1,4 +1,4 @@
-/** Starts the app: who is there, the frame around the pages, and the page that the address names. */
+/** Starts the app: logs in, and shows the page that the address names. */
 
 import { get, post } from "./core/api.js";
 import { App } from "./app.js";

@@ -1,6 +1,6 @@
 /**
- * What a person did and the server has not acknowledged yet. It is kept in the browser's storage before it is sent, and
- * sent again with the same client_id until a response comes; after a crash or a reload it is sent from the storage.
+ * Requests that the server has not acknowledged yet. Each is kept in the browser's storage before it is sent, and sent
+ * again with the same client_id until a response comes; after a crash or a reload it is sent from the storage.
  */
 
 import { post } from "./api.js";
@@ -13,7 +13,7 @@ function store(name, value) {
     if (value === null) localStorage.removeItem(name);
     else localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // Storage can be full or forbidden: the request then lives in memory only.
+    // Storage can be full or forbidden: then the request is only in memory.
   }
 }
 
@@ -82,7 +82,7 @@ export class Outbox {
         const value = await this.insist(kept.path, kept.body);
         taken += value?.repeated ? 0 : 1;
       } catch (problem) {
-        // Its question is no longer open, or it contradicts: the next question shows how things stand.
+        // Its question is no longer open, or it contradicts: the page then shows the present state.
         if (problem.status === 401) continue;
       }
       store(name, null);

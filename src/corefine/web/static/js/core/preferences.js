@@ -1,4 +1,4 @@
-/** What the reader chose for this browser: theme, text size, underlines; and whether the tutorial was done in it. */
+/** Preferences kept in this browser: theme, text size, underlines, and whether the tutorial was done. */
 
 const read = (name, fallback) => {
   try {
@@ -11,7 +11,7 @@ const write = (name, value) => {
   try {
     localStorage.setItem(`corefine.${name}`, value);
   } catch {
-    // Not kept; it still holds until the page is left.
+    // It is not stored, but holds until the page is left.
   }
 };
 

@@ -1,5 +1,5 @@
 /**
- * Time a person spends, measured in the browser: a gap between two signs of life longer than IDLE counts as IDLE seconds,
+ * Time a person spends, measured in the browser: a gap between two actions longer than IDLE counts as IDLE seconds,
  * and the time a tab is hidden does not count. performance.now() never jumps with the computer's clock.
  */
 
@@ -11,7 +11,7 @@ export class Stopwatch {
     this.now = now;
     this.page = page;
     this.total = 0;
-    this.from = null; // the last sign of life while running
+    this.from = null; // the last action while running
     this.sign = () => this.tick();
     this.seen = () => (page.hidden ? this.stop() : this.start());
     for (const sign of SIGNS) page.addEventListener(sign, this.sign, { passive: true, capture: true });

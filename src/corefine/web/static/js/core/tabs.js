@@ -1,4 +1,4 @@
-/** Several tabs of one project stay in step: each tells the others when something was answered. */
+/** Keeps several tabs of one project in sync: each tells the others when something was answered. */
 
 export class Tabs {
   constructor(app) {
@@ -8,7 +8,7 @@ export class Tabs {
     this.channel.addEventListener("message", ({ data }) => {
       if (data.kind === "hello") this.channel.postMessage({ kind: "here" });
       if (data.kind === "hello" || data.kind === "here") {
-        if (!this.told) app.note("corefine is open in another tab too. Both may be used: they stay in step.");
+        if (!this.told) app.note("corefine is open in another tab too. You can use both: they stay in sync.");
         this.told = true;
       }
       if (data.kind === "changed") this.hear(data.document);

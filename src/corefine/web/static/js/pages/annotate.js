@@ -14,7 +14,7 @@ const SOON = 60; // milliseconds after which the known entities are fetched ahea
 const cache = new DocumentCache();
 const visited = new Set(); // documents whose reading was done since the page was loaded
 
-/** Note once when the page could first be used; `corefine bench browser` reads it. */
+/** Note once when the page could first be used; the browser benchmark reads it. */
 function usable() {
   if (!performance.getEntriesByName("corefine:usable").length) requestAnimationFrame(() => performance.mark("corefine:usable"));
 }
@@ -65,7 +65,7 @@ class AnnotatePage {
 
   // What to show
 
-  /** Ask the server how things stand, again and again if it is away. */
+  /** Ask the server for the state, again and again if it is away. */
   async load(path) {
     try {
       const state = await get(path);
@@ -134,10 +134,10 @@ class AnnotatePage {
       panel.card("This document is done", `${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
         proceed: "Next document",
         review: true,
-        help: "In the review you see all entities side by side and can set right what is left.",
+        help: "In the review you see all entities side by side and can correct what is left.",
       });
     } else if (state.state === "all-done") {
-      panel.card("All documents are done", "Nothing is left to ask you. Thank you.", { review: state.document !== null });
+      panel.card("All documents are done", "There are no more questions for you. Thank you.", { review: state.document !== null });
     } else {
       panel.card("No documents yet", this.app.owner ? "Add files on the page Documents." : "The project’s owner has not added any.", {
         proceed: this.app.owner ? "Documents" : null,
@@ -240,7 +240,7 @@ class AnnotatePage {
     this.app.drawer.refresh("history");
   }
 
-  /** Another tab answered something: show how things stand now, unless an answer is on its way. */
+  /** Another tab answered something: show the new state, unless an answer is on its way. */
   async heard(document) {
     if (document !== this.document || this.flow.phase === "sending") return;
     const before = this.state?.question?.id;

@@ -1,4 +1,4 @@
-/** The project's documents, with one's own state of each; the owner adds files here. */
+/** The project's documents, with this person's state of each. The owner adds files here. */
 
 import { get, post, upload } from "../core/api.js";
 import { button, h, quoted, replace } from "../core/dom.js";
@@ -13,7 +13,7 @@ export function mount(main, app) {
     h(
       "div",
       { class: "page" },
-      h("header", {}, h("h1", {}, "Documents"), h("p", { class: "soft" }, "One stays in a document until its budget is used; here you choose another.")),
+      h("header", {}, h("h1", {}, "Documents"), h("p", { class: "soft" }, "You stay in a document until its budget is used. Here you can choose another.")),
       app.me.notices.length ? h("ul", { class: "notices", "aria-label": "Notices" }, ...app.me.notices.map((notice) => h("li", {}, notice))) : null,
       body,
       app.owner ? uploader(app, () => load()) : null,
@@ -79,7 +79,7 @@ function told(name, added, skipped) {
   return parts.filter(Boolean).join("; ");
 }
 
-/** Files by button or by dropping them; each is told apart whether it was added or why not. */
+/** Upload files by button or by dropping them. Each gets a line that says what came of it. */
 function uploader(app, added) {
   const input = h("input", { type: "file", multiple: true, class: "sr", id: "files", tabindex: "-1" });
   const result = h("ul", { class: "upload-result", role: "status" });

@@ -18,7 +18,7 @@ export class EntityCards {
     this.zones = h(
       "div",
       { class: "zones" },
-      h("div", { class: "zone", data: { drop: "new" } }, "Drop here: an entity of its own"),
+      h("div", { class: "zone", data: { drop: "new" } }, "Drop here: a new entity"),
       h("div", { class: "zone bad", data: { drop: "bin" } }, "Drop here: not a mention"),
     );
     this.element = h("div", { class: "entity-cards" }, this.cards, this.zones);

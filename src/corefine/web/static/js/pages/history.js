@@ -1,4 +1,4 @@
-/** One's own answers, newest first; any of them can be shown in context and withdrawn. */
+/** This person's answers, newest first. Each can be shown in context and withdrawn. */
 
 import { clientId, get } from "../core/api.js";
 import { context } from "../text/context.js";

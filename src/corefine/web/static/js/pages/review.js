@@ -1,4 +1,4 @@
-/** Review: a document's entities as model and answers make them; every edit becomes an entry of the log. */
+/** Review: the entities of a document. Every edit becomes an entry of the log. */
 
 import { clientId, get } from "../core/api.js";
 import { EntityCards } from "./entity-cards.js";

@@ -51,7 +51,7 @@ class StudyPage {
     else await this.ask(session);
   }
 
-  /** Before the session: the instructions, and the tutorial for who has not done it in this browser. */
+  /** Before the session: the instructions, and the tutorial for people who have not done it in this browser. */
   instructions({ instructions, minutes, set }) {
     const learn = () => this.app.go("tutorial/study");
     const first = tutorial.done ? () => this.start() : learn;

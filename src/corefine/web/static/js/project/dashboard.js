@@ -1,4 +1,4 @@
-/** How the project stands: what was done, how the model learns, and the training in the background. */
+/** The dashboard: what was done, how the model learns, and the training in the background. */
 
 import { get, post } from "../core/api.js";
 import { button, h, quoted, replace } from "../core/dom.js";

@@ -1,4 +1,4 @@
-/** What the project gives back: the annotated corpus in any format, the model, a report. */
+/** Downloads: the annotated corpus in any format, the model, a report. */
 
 import { get } from "../core/api.js";
 import { h, replace } from "../core/dom.js";

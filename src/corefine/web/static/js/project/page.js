@@ -1,4 +1,4 @@
-/** The owner's pages: how the project stands, who takes part, how far people agree, and its settings. */
+/** The owner's pages: dashboard, people, agreement, adjudication, settings and so on. */
 
 import { h, replace } from "../core/dom.js";
 

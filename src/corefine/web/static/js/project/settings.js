@@ -14,14 +14,14 @@ const SELECTORS = {
 };
 const FIELDS = [
   ["mode", "Mode", "What is asked. It changes for documents from the next question on.", MODES],
-  ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only take their own entropy, unless it is random.", SELECTORS],
+  ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],
   ["retrain_every", "Train after so many answers", "0: only on demand.", "whole"],
-  ["lease_minutes", "Minutes a document is kept for a person", "After that without an answer, somebody else may take it.", "number"],
+  ["lease_minutes", "Minutes a document is kept for a person", "After this time without an answer, somebody else can take the document.", "number"],
   ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
 ];
 

@@ -6,7 +6,7 @@ import { duration, fixed, plural } from "../core/format.js";
 import { table } from "./tables.js";
 
 export async function show(body, app) {
-  replace(body, h("h1", {}, "Timing study"), h("p", { class: "soft" }, "How long a yes or no takes, and how long the follow-up: measured in the browser, idle time and hidden tabs taken out."));
+  replace(body, h("h1", {}, "Timing study"), h("p", { class: "soft" }, "How long a yes or no takes, and how long the follow-up. Measured in the browser, without idle time and hidden tabs."));
   const [study, times] = await Promise.all([optional("/study"), optional("/times")]);
   if (times) body.append(h("h2", {}, "Times of this project"), timesTable(times));
   if (study) body.append(...sections(study, body, app));

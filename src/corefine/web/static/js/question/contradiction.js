@@ -1,4 +1,4 @@
-/** A new answer that earlier ones exclude: both sides in context, and the choice what to withdraw. Nothing happens silently. */
+/** A dialog for an answer that contradicts earlier ones: shows both sides in context and asks what to withdraw. */
 
 import { context } from "../text/context.js";
 import { dialog } from "../core/dialog.js";

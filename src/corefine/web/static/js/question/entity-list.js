@@ -55,7 +55,7 @@ export class EntityList {
     this.at = -1;
     const rows = this.found.map((entity, index) => this.row(entity, index, !wanted));
     const rest = found.length - this.found.length;
-    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "No known entity has this. Select its words in the text." : "No entity is known yet. Select words in the text."));
+    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "No known entity matches. Select its words in the text." : "No entity is known yet. Select words in the text."));
     if (rest > 0) rows.push(h("li", { class: "none", role: "presentation" }, `and ${rest} more: type to filter`));
     replace(this.list, rows);
     this.input.removeAttribute("aria-activedescendant");

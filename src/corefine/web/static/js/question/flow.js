@@ -1,6 +1,6 @@
 /**
- * One question from its first step to its answer: yes or no, the follow-up, other boundaries. It knows nothing of
- * servers: `submit(answer, timing)` gets what the person said, and who uses it shows what comes next.
+ * One question from its first step to its answer: yes or no, the follow-up, other boundaries. It does not talk to the
+ * server: `submit(answer, timing)` receives the answer, and the page shows what comes next.
  */
 
 import { visible } from "../core/dom.js";
@@ -36,7 +36,7 @@ export class QuestionFlow {
     reader.chosen = (span) => this.chosen(span);
   }
 
-  /** Whether yes, no and the like can be said now. */
+  /** Whether the question can be answered now. */
   get open() {
     return this.phase === "initial" || this.phase === "follow-up" || this.phase === "boundaries";
   }
@@ -69,7 +69,7 @@ export class QuestionFlow {
     return { ...question, mention_text: words(question.mention), antecedent_text: words(question.antecedent), why: { ...question.why, entities } };
   }
 
-  /** No question: the marks go. */
+  /** Remove the question and its marks. */
   clear() {
     const { view, fold, selection } = this.reader;
     this.question = null;
@@ -123,7 +123,7 @@ export class QuestionFlow {
     return compare(span, this.question.mention) < 0 && !same(span, this.question.antecedent);
   }
 
-  /** EntityCache entities that begin before the mention: the likeliest first, then the nearest. */
+  /** Known entities that begin before the mention: the likeliest first, then the nearest. */
   ranked(entities) {
     const chances = new Map(this.question.why.entities.map(({ entity, probability }) => [entity, probability]));
     return entities
@@ -152,7 +152,7 @@ export class QuestionFlow {
     this.submit(answer, { ...this.times });
   }
 
-  /** Take up the question again where it was left: the answer was not taken. */
+  /** Go back to the step before sending: the answer was refused. */
   again() {
     this.enter(this.resume ?? "initial");
   }
@@ -184,7 +184,7 @@ export class QuestionFlow {
 
   reply(reply) {
     if (this.phase === "boundaries") return;
-    // "Not a mention" leaves nothing of a no; "unsure" after a no keeps the no.
+    // "Not a mention" replaces a no; "unsure" after a no keeps the no.
     this.say(reply === "unsure" ? { ...this.denied, reply } : { reply });
   }
 

@@ -1,4 +1,4 @@
-/** Documents' texts and entities, fetched once and kept while they are of use. */
+/** Caches of documents' texts and entities. */
 
 import { get } from "../core/api.js";
 
