@@ -23,9 +23,8 @@ pytest.importorskip("textual", reason="textual is not installed (corefine[web])"
 
 from corefine.terminal import Terminal
 from corefine.terminal.app import CLASHING, FOLLOWING, MARKING
-from corefine.terminal.guidelines import GuidelinesScreen
-from corefine.terminal.history import HistoryScreen
 from corefine.terminal.review import ReviewScreen
+from corefine.terminal.screens import GuidelinesScreen, HistoryScreen
 from corefine.terminal.text import Reader
 
 
@@ -150,7 +149,7 @@ def test_only_mentions(tmp_path: Path) -> None:
 
 def test_answers_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("corefine.terminal.watch.monotonic", lambda: now[0])
+    monkeypatch.setattr("corefine.terminal.app.monotonic", lambda: now[0])
 
     async def script(pilot: Any, terminal: Terminal) -> None:
         await pilot.press("escape")
@@ -323,7 +322,7 @@ def test_any_answer_is_withdrawn_from_the_history(tmp_path: Path) -> None:
         await pilot.pause()
         screen = terminal.screen
         assert isinstance(screen, HistoryScreen)
-        assert [line.number for line in screen.lines] == [3, 2, 1]
+        assert [line.entry.number for line in screen.lines] == [3, 2, 1]
         await pilot.press("down", "down", "d")
         assert [line.stands for line in screen.lines] == [True, True, False]
         assert len(answers(terminal)) == 2

@@ -6,6 +6,8 @@ The mention is in ⟦brackets⟧ and the proposed antecedent in ⟨angles⟩, be
 from __future__ import annotations
 
 import uuid
+from functools import partial
+from time import monotonic
 from typing import ClassVar
 
 from rich.text import Text
@@ -21,27 +23,23 @@ from corefine.document import Document, Span
 from corefine.errors import AnswerError, ContradictionError, NotOpenError
 from corefine.project import Project
 from corefine.project.learning.supervisor import Supervisor
-from corefine.project.work.workspace import Shown, Workspace, question_id_of
+from corefine.project.store.log import Timing
+from corefine.project.work.workspace import Shown, question_id_of
 from corefine.project.work.workspaces import Workspaces
 from corefine.terminal import text
-from corefine.terminal.guidelines import GuidelinesScreen
-from corefine.terminal.history import HistoryScreen
-from corefine.terminal.review import ReviewScreen
-from corefine.terminal.watch import Watch
+from corefine.terminal.review import ReviewScreen, contradicted
+from corefine.terminal.screens import GuidelinesScreen, HistoryScreen
 
 ASKING, FOLLOWING, MARKING, CLASHING = "asking", "following", "marking", "clashing"
-OWN = frozenset(
-    "yes no first not_a_mention boundaries mark unsure undo redo withdraw filter leave page "
-    "review history guidelines".split()
-)
-"""What is done at a question, and not on other screens."""
-
-WHEN = {"yes": (ASKING,), "no": (ASKING,), "filter": (FOLLOWING,), "withdraw": (CLASHING,)}
-"""What works in some modes only."""
+ANSWERS = frozenset("yes no first not_a_mention boundaries mark unsure filter withdraw".split())
+OWN = ANSWERS | frozenset("step leave page review history guidelines".split())
+"""Actions of this screen, which keys do not reach on other screens."""
 
 WAIT_SECONDS = 1.0
+IDLE_SECONDS = 60.0
+"""A longer pause counts as this."""
 CONTEXT = 30
-"""Sentences around mention and antecedent; what lies between is folded away."""
+"""Sentences around mention and antecedent; those between are folded away."""
 
 
 def run(project: Project) -> None:
@@ -53,8 +51,27 @@ def run(project: Project) -> None:
         supervisor.stop()
 
 
+class Stopwatch:
+    """The seconds of the initial question and of the follow-up."""
+
+    def __init__(self, *, follow_up: bool = False) -> None:
+        self._spent: dict[bool, float] = {}
+        self._follow_up = follow_up
+        self._since = monotonic()
+
+    def step(self, *, follow_up: bool) -> None:
+        """End the present step and begin another."""
+        now = monotonic()
+        self._spent[self._follow_up] = self._spent.get(self._follow_up, 0.0) + min(now - self._since, IDLE_SECONDS)
+        self._since, self._follow_up = now, follow_up
+
+    def timing(self) -> Timing:
+        self.step(follow_up=self._follow_up)
+        return Timing(initial=self._spent.get(False), follow_up=self._spent.get(True))
+
+
 class Terminal(App[None]):
-    """One person at their workspace."""
+    """One person's workspace."""
 
     CSS = """
     #question { height: auto; padding: 0 2; background: $panel; }
@@ -73,8 +90,8 @@ class Terminal(App[None]):
         Binding("b", "boundaries", "boundaries"),
         Binding("t", "mark", "mark", show=False),
         Binding("s", "unsure", "unsure"),
-        Binding("u", "undo", "undo"),
-        Binding("r", "redo", "redo", show=False),
+        Binding("u", "step('undo')", "undo"),
+        Binding("r", "step('redo')", "redo", show=False),
         Binding("w", "withdraw", "withdraw those", show=False),
         Binding("slash", "filter", "find entity"),
         Binding("e", "review", "entities"),
@@ -97,7 +114,7 @@ class Terminal(App[None]):
         self._clash: tuple[Answer, tuple[int, ...]] | None = None
         self._listed: list[Span] = []
         self._document_id: int | None = None  # the one last shown, for its review
-        self._stopwatch = Watch()
+        self._stopwatch = Stopwatch()
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -125,55 +142,17 @@ class Terminal(App[None]):
             if self.shown.state == "document-done":
                 message = message or "This document is done."
                 self.shown = workspace.show()
-            self._document_id = self.shown.document_id or self._document_id
-            self._no = False
-            self._set_mode(ASKING)
-            self._tell(message)
-            self._draw(workspace)
-            question = self.shown.question
-            self._stopwatch = Watch(follow_up=question is not None and question.protocol is Protocol.FOLLOW_UP)
-
-    def _draw(self, workspace: Workspace) -> None:
-        opened, question = self.shown.opened, self.shown.question
-        if opened is None or question is None:
-            said = {
-                "preparing": "The model is reading the next document …",
-                "empty": "The project has no documents.",
-            }.get(self.shown.state, "Nothing is left to ask. Thank you.")
-            self.query_one("#question", Static).update(said)
-            self.query_one(text.Reader).clear()
-            return
-        document = opened.session.document
-        answers, budget = len(opened.session.answers), opened.session.budget.questions
-        self.sub_title = (
-            f"{document.key} · {answers} of {budget or '∞'} questions · {len(workspace.finished)} documents done"
-        )
-        self.query_one(text.Reader).show(self._text(document, question))
-        self.query_one("#question", Static).update(self._asked(document, question))
-
-    def _asked(self, document: Document, question: Question) -> str:
-        mention = wording.quoted(document, question.mention)
-        if self.mode == MARKING:
-            return (
-                f"Marked: {wording.quoted(document, self.marked)}   ← → move, shift+← → widen or narrow, Enter takes it"
-            )
-        if question.protocol is Protocol.MENTIONS:
-            return f"Is {mention} a mention?   y / m"
-        if self.mode == FOLLOWING or question.antecedent is None:
-            keys = "an entity below (/ finds one), f: this is the first, t: mark tokens"
-            return f"Mark the first appearance of {mention}:   {keys}"
-        return f"Is {mention} the same entity as {wording.quoted(document, question.antecedent)}?   y / n"
-
-    def _text(self, document: Document, question: Question) -> text.MarkedText:
-        marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
-        if question.antecedent is not None:
-            marks.append(text.Mark(question.antecedent, text.BLUE, "⟨⟩"))
-        if self.mode == MARKING:
-            marks.insert(0, text.Mark(self.marked, text.GREEN, "‹›"))
-        return text.marked_text(document, marks, context=CONTEXT)
-
-    def _tell(self, message: str) -> None:
-        self.query_one("#message", Static).update(Text(message))
+            done = len(workspace.finished)
+        self._document_id = self.shown.document_id or self._document_id
+        if self.shown.opened is not None:
+            session = self.shown.opened.session
+            questions = f"{len(session.answers)} of {session.budget.questions or '∞'} questions"
+            self.sub_title = f"{session.document.key} · {questions} · {done} documents done"
+        question = self.shown.question
+        self._no = False
+        self._set_mode(ASKING)
+        self._tell(message)
+        self._stopwatch = Stopwatch(follow_up=question is not None and question.protocol is Protocol.FOLLOW_UP)
 
     def _set_mode(self, mode: str) -> None:
         self.mode = mode
@@ -185,9 +164,39 @@ class Terminal(App[None]):
             self.query_one("#entities", OptionList).focus()
         else:
             self.set_focus(None)
+        self._draw()
+
+    def _draw(self) -> None:
+        opened, question = self.shown.opened, self.shown.question
+        if opened is None or question is None:
+            said = {
+                "preparing": "The model is reading the next document …",
+                "empty": "The project has no documents.",
+            }.get(self.shown.state, "Nothing is left to ask. Thank you.")
+            self.query_one("#question", Static).update(said)
+            self.query_one(text.Reader).clear()
+            return
+        document = opened.session.document
+        marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
+        if question.antecedent is not None:
+            marks.append(text.Mark(question.antecedent, text.BLUE, "⟨⟩"))
+        if self.mode == MARKING:
+            marks.insert(0, text.Mark(self.marked, text.GREEN, "‹›"))
+        self.query_one(text.Reader).show(text.marked_text(document, marks, context=CONTEXT))
+        self.query_one("#question", Static).update(Text(self._asked(document, question)))
+
+    def _asked(self, document: Document, question: Question) -> str:
+        if self.mode == MARKING:
+            keys = "← → move, shift+← → widen or narrow, Enter takes it"
+            return f"Marked: {wording.quoted(document, self.marked)}   {keys}"
+        if question.protocol is not Protocol.MENTIONS and (self.mode == FOLLOWING or question.antecedent is None):
+            keys = "an entity below (/ finds one), f: this is the first, t: mark tokens"
+            return f"Mark the first appearance of {wording.quoted(document, question.mention)}:   {keys}"
+        keys = "y / m" if question.protocol is Protocol.MENTIONS else "y / n"
+        return f"{wording.asked(question, partial(wording.quoted, document))}   {keys}"
 
     def _list(self, typed: str) -> None:
-        """Known entities by their first mention, the nearest before the mention first."""
+        """List the known entities by their first mention, the nearest before the mention first."""
         opened, question = self.shown.opened, self.shown.question
         listed = self.query_one("#entities", OptionList)
         listed.clear_options()
@@ -201,11 +210,31 @@ class Terminal(App[None]):
                 self._listed.append(first)
                 listed.add_option(Option(Text(document.words(first))))
 
+    def _tell(self, message: str) -> None:
+        self.query_one("#message", Static).update(Text(message))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys work now, and stand at the foot: a question is answered only where it is seen."""
-        if len(self.screen_stack) > 1 and action in OWN:
+        """Which keys work now; the others are not at the foot of the screen."""
+        if len(self.screen_stack) > 1:
+            return action not in OWN
+        question = self.shown.question
+        if action not in ANSWERS:
+            return True
+        if question is None:
             return False
-        return self.mode in WHEN.get(action, (self.mode,))
+        asking, following = self.mode == ASKING, self.mode == FOLLOWING
+        match action:
+            case "yes":
+                return asking and (question.antecedent is not None or question.protocol is Protocol.MENTIONS)
+            case "no":
+                return asking and question.antecedent is not None
+            case "first" | "mark":
+                return following or (asking and question.antecedent is None)
+            case "filter":
+                return following
+            case "withdraw":
+                return self.mode == CLASHING
+        return asking or following
 
     # What is done
 
@@ -215,13 +244,19 @@ class Terminal(App[None]):
             return
         with self.workspaces.of(self.person_id) as workspace:
             try:
-                name = question_id_of(question)
-                timing = self._stopwatch.timing()
                 done = workspace.answer(
-                    uuid.uuid4().hex, document_id, name, answer, timing=timing, withdrawing=withdrawing
+                    uuid.uuid4().hex,
+                    document_id,
+                    question_id_of(question),
+                    answer,
+                    timing=self._stopwatch.timing(),
+                    withdrawing=withdrawing,
                 )
             except ContradictionError as error:
-                self._contradicts(workspace, answer, error)
+                message, numbers = contradicted(workspace.open(document_id).session, error)
+                self._clash = (answer, numbers)
+                self._set_mode(CLASHING)
+                self._tell(message)
                 return
             except NotOpenError:
                 message = "That question is no longer open."
@@ -229,80 +264,66 @@ class Terminal(App[None]):
                 self._tell(str(error))
                 return
             else:
-                pairs = 0 if done.outcome is None else done.outcome.pairs
-                settled = () if done.outcome is None else done.outcome.settled
-                document = self.workspaces.project.documents.get(document_id)
-                texts = ", ".join(document.words(span) for span in settled[:3])
-                message = f"Settles {pairs} pairs." + (f" No question needed any more: {texts}" if texts else "")
+                message = "" if done.outcome is None else f"Settles {done.outcome.pairs} pairs."
+                if done.outcome is not None and done.outcome.settled:
+                    document = self.workspaces.project.documents.get(document_id)
+                    texts = ", ".join(document.words(span) for span in done.outcome.settled[:3])
+                    message += f" No question needed any more: {texts}"
         self._refresh(message, document_id)
 
-    def _contradicts(self, workspace: Workspace, answer: Answer, error: ContradictionError) -> None:
-        numbers = tuple(number for number in error.answers if isinstance(number, int))
-        session = workspace.open(self.shown.document_id or 0).session
-        said = [f"{e.number}: {wording.said(e, session.document)}" for e in session.given if e.number in numbers]
-        self._clash = (answer, numbers)
-        self._set_mode(CLASHING)
-        self._tell("This contradicts\n" + "\n".join(said) + "\nw: withdraw what stands above, escape: answer otherwise")
-
-    def _step(self, what: str) -> None:
-        with self.workspaces.of(self.person_id) as workspace:
-            try:
-                done = getattr(workspace, what)(uuid.uuid4().hex)
-            except AnswerError as error:
-                self._tell(str(error))
-                return
-        self._refresh(f"{what}: answer {done.number}", done.document_id)
+    def _reply(self, reply: Reply, span: Span | None = None) -> None:
+        """Answer with a reply. After a no, the no stays."""
+        keeps_no = self._no and reply in (Reply.FIRST, Reply.UNSURE)
+        self._answer(Answer(same=False if keeps_no else None, reply=reply, span=span))
 
     def action_yes(self) -> None:
-        if self.mode == ASKING and self._proposes(mentions=True):
-            self._answer(Answer.yes())
+        self._answer(Answer.yes())
 
     def action_no(self) -> None:
-        question = self.shown.question
-        if self.mode != ASKING or question is None or not self._proposes():
-            return
-        if question.protocol is Protocol.PAIRWISE:
+        if self.shown.question is not None and self.shown.question.protocol is Protocol.PAIRWISE:
             self._answer(Answer.no())
-        else:
-            self._no = True
-            self._stopwatch.step(follow_up=True)
-            self._follow()
+            return
+        self._no = True
+        self._stopwatch.step(follow_up=True)
+        self._set_mode(FOLLOWING)
 
     def action_first(self) -> None:
-        if self.shown.question is not None and (self.mode == FOLLOWING or self.shown.question.antecedent is None):
+        if self.shown.question is not None:
             self._reply(Reply.FIRST, self.shown.question.mention)
 
     def action_not_a_mention(self) -> None:
-        if self.mode in (ASKING, FOLLOWING):
-            self._answer(Answer(reply=Reply.NOT_A_MENTION))
+        self._reply(Reply.NOT_A_MENTION)
 
     def action_unsure(self) -> None:
-        if self.mode in (ASKING, FOLLOWING):  # after a no, the no stays
-            self._answer(Answer(same=False if self._no else None, reply=Reply.UNSURE))
+        self._reply(Reply.UNSURE)
 
     def action_boundaries(self) -> None:
-        if self.mode in (ASKING, FOLLOWING) and self.shown.question is not None:
+        if self.shown.question is not None:
             self._mark(Reply.BOUNDARIES, self.shown.question.mention)
 
     def action_mark(self) -> None:
-        question = self.shown.question
-        if question is not None and (self.mode == FOLLOWING or question.protocol is Protocol.FOLLOW_UP):
-            self._mark(Reply.FIRST, question.antecedent or Span(0, 0))
+        if self.shown.question is not None:
+            self._mark(Reply.FIRST, self.shown.question.antecedent or Span(0, 0))
 
-    def action_undo(self) -> None:
-        self._step("undo")
+    def _mark(self, reply: Reply, start: Span) -> None:
+        self.marking_for, self.marked = reply, start.hull
+        self._set_mode(MARKING)
 
-    def action_redo(self) -> None:
-        self._step("redo")
+    def action_step(self, kind: str) -> None:
+        with self.workspaces.of(self.person_id) as workspace:
+            try:
+                done = (workspace.undo if kind == "undo" else workspace.redo)(uuid.uuid4().hex)
+            except AnswerError as error:
+                self._tell(str(error))
+                return
+        self._refresh(f"{kind}: answer {done.number}", done.document_id)
 
     def action_withdraw(self) -> None:
-        if self.mode == CLASHING and self._clash is not None:
-            answer, numbers = self._clash
-            self._answer(answer, numbers)
+        if self._clash is not None:
+            self._answer(*self._clash)
 
     def action_filter(self) -> None:
-        if self.mode == FOLLOWING:
-            self.query_one("#filter", Input).focus()
+        self.query_one("#filter", Input).focus()
 
     def action_leave(self) -> None:
         self._refresh(document_id=self.shown.document_id)
@@ -322,31 +343,8 @@ class Terminal(App[None]):
         self.push_screen(GuidelinesScreen(self.workspaces.project.guidelines))
 
     def _back(self, _: None) -> None:
-        """From a screen in which the answers may have changed: another question may be open."""
-        self._refresh(document_id=self.shown.document_id)
-
-    # Within
-
-    def _proposes(self, *, mentions: bool = False) -> bool:
-        question = self.shown.question
-        return question is not None and (
-            question.antecedent is not None or (mentions and question.protocol is Protocol.MENTIONS)
-        )
-
-    def _follow(self) -> None:
-        self._set_mode(FOLLOWING)
-        with self.workspaces.of(self.person_id) as workspace:
-            self._draw(workspace)
-
-    def _mark(self, reply: Reply, start: Span) -> None:
-        self.marking_for, self.marked = reply, start.hull
-        self._set_mode(MARKING)
-        with self.workspaces.of(self.person_id) as workspace:
-            self._draw(workspace)
-
-    def _reply(self, reply: Reply, span: Span) -> None:
-        same = False if self._no and reply is not Reply.BOUNDARIES else None
-        self._answer(Answer(same=same, reply=reply, span=span))
+        """Come back from a screen on which answers may have changed, so that another question may be open."""
+        self.action_leave()
 
     def on_key(self, event: Key) -> None:
         opened = self.shown.opened
@@ -360,8 +358,7 @@ class Terminal(App[None]):
             moved = Span(self.marked.start + start, self.marked.end + end)
             if opened.session.document.holds(moved):
                 self.marked = moved
-                with self.workspaces.of(self.person_id) as workspace:
-                    self._draw(workspace)
+                self._draw()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._list(event.value)

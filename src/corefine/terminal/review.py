@@ -1,4 +1,4 @@
-"""The entities of a document: mentions are split off, moved and removed, entities merged. Each edit is in the log."""
+"""The entities of a document. Mentions are split off, moved and removed; entities are merged."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ from textual.widgets import Footer, Header, OptionList, Static
 from textual.widgets.option_list import Option
 
 from corefine.annotation import wording
+from corefine.annotation.session import Session
 from corefine.document import Cluster, Document, Span
 from corefine.errors import AnswerError, ContradictionError
 from corefine.project.work import edits
-from corefine.project.work.workspace import Workspace
 from corefine.project.work.workspaces import Workspaces
 from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, marked_text
 
 CONTEXT = 4
+
+
+def contradicted(session: Session, error: ContradictionError) -> tuple[str, tuple[int, ...]]:
+    """What an answer or edit contradicts, in words, and the numbers of those answers and edits."""
+    against = [entry for entry in session.given if entry.number in error.answers]
+    if not against:
+        return "This contradicts itself.", ()
+    said = "\n".join(f"{entry.number}: {wording.said(entry, session.document)}" for entry in against)
+    message = f"This contradicts\n{said}\nw: withdraw what is listed here, escape: change nothing"
+    return message, tuple(entry.number for entry in against)
 
 
 class ReviewScreen(Screen[None]):
@@ -50,7 +60,7 @@ class ReviewScreen(Screen[None]):
         super().__init__()
         self.workspaces, self.person_id, self.document_id = workspaces, person_id, document_id
         self.clusters: tuple[Cluster, ...] = ()
-        self.rows: list[Span | None] = []  # what stands in each line of the list; None is an entity's heading
+        self.rows: list[Span | None] = []  # the mention in each line of the list; None is an entity's heading
         self.chosen: list[Span] = []
         self._targets: list[Cluster] = []
         self._wanted = ""
@@ -176,7 +186,9 @@ class ReviewScreen(Screen[None]):
             try:
                 done = workspace.edit(uuid.uuid4().hex, self.document_id, edit, withdrawing=withdrawing)
             except ContradictionError as error:
-                self._contradicts(workspace, edit, error)
+                message, numbers = contradicted(workspace.open(self.document_id).session, error)
+                self._clash = (edit, numbers) if numbers else None
+                self._tell(message)
                 return
             except AnswerError as error:
                 self._tell(str(error))
@@ -185,16 +197,6 @@ class ReviewScreen(Screen[None]):
         self.chosen = []
         self._fill(onto)
         self._tell(f"{entry.number}: {wording.said(entry, self.document)}")
-
-    def _contradicts(self, workspace: Workspace, edit: edits.Edit, error: ContradictionError) -> None:
-        session = workspace.open(self.document_id).session
-        against = [entry for entry in session.given if entry.number in error.answers]
-        if not against:
-            self._tell("This contradicts itself.")
-            return
-        said = "\n".join(f"{entry.number}: {wording.said(entry, self.document)}" for entry in against)
-        self._clash = (edit, tuple(entry.number for entry in against))
-        self._tell(f"This contradicts\n{said}\nw: withdraw what stands above, escape: leave it")
 
     def action_withdraw(self) -> None:
         if self._clash is not None:
@@ -206,7 +208,7 @@ class ReviewScreen(Screen[None]):
         onto = self.current
         with self.workspaces.of(self.person_id) as workspace:
             try:
-                done = workspace.undo(uuid.uuid4().hex) if what == "undo" else workspace.redo(uuid.uuid4().hex)
+                done = (workspace.undo if what == "undo" else workspace.redo)(uuid.uuid4().hex)
             except AnswerError as error:
                 self._tell(str(error))
                 return

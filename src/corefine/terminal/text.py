@@ -1,4 +1,4 @@
-"""A document's sentences in a terminal: spans have signs besides their colours; what is far away is folded."""
+"""A document's sentences with marked spans. Marks have signs besides their colours; sentences far away are folded."""
 
 from __future__ import annotations
 

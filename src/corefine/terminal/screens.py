@@ -1,4 +1,4 @@
-"""What one has answered and edited, newest first; any of it can be withdrawn."""
+"""The history, newest first, from which any answer can be withdrawn; and the guidelines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import ClassVar, NamedTuple
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, Header, OptionList, Static
+from textual.widgets import Footer, Header, Markdown, OptionList, Static
 from textual.widgets.option_list import Option
 
 from corefine.annotation import wording
-from corefine.document import Document, Span
+from corefine.annotation.log import LogEntry
+from corefine.document import Document
 from corefine.errors import AnswerError
 from corefine.project.store import log
 from corefine.project.work.workspaces import Workspaces
@@ -26,14 +28,34 @@ CONTEXT = 2
 class _Line(NamedTuple):
     document_id: int
     document: Document
-    number: int
-    said: str
-    spans: tuple[Span, ...]
+    entry: LogEntry
     stands: bool
+
+    def put(self) -> Text:
+        said = wording.said(self.entry, self.document)
+        text = Text(f"{self.document.key} {self.entry.number}: {said}", style="" if self.stands else "dim strike")
+        return text if self.stands else text.append(" (withdrawn)", style="not strike")
+
+
+class GuidelinesScreen(Screen[None]):
+    """The guidelines, as the project's owner wrote them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,g", "dismiss", "back")]
+    CSS = "GuidelinesScreen VerticalScroll { padding: 0 2; }"
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self._markdown = markdown
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        with VerticalScroll():
+            yield Markdown(self._markdown.strip() or "The project has no guidelines yet.", open_links=False)
+        yield Footer()
 
 
 class HistoryScreen(Screen[None]):
-    """The list, and below it the text that the highlighted line is about."""
+    """A list, and below it the text that the highlighted line is about."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d,delete", "withdraw", "withdraw"),
@@ -67,19 +89,15 @@ class HistoryScreen(Screen[None]):
         with self.workspaces.of(self.person_id) as workspace:
             with self.workspaces.project.database.read() as connection:
                 rows = log.history(connection, self.person_id, limit=MOST)
-            sessions = {
-                document_id: workspace.open(document_id, needs_model=False).session
-                for document_id in {row.document_id for row in rows}
-            }
-            self.lines = []
-            for row in rows:
-                session = sessions[row.document_id]
-                entry = next(entry for entry in session.given if entry.number == row.number)
-                said, spans = wording.said(entry, session.document), tuple(wording.spans_in_order(entry))
-                line = _Line(row.document_id, session.document, entry.number, said, spans, entry in session.entries)
-                self.lines.append(line)
+            documents = {row.document_id for row in rows}
+            sessions = {each: workspace.open(each, needs_model=False).session for each in documents}
+        self.lines = []
+        for row in rows:
+            session = sessions[row.document_id]
+            entry = next(entry for entry in session.given if entry.number == row.number)
+            self.lines.append(_Line(row.document_id, session.document, entry, entry in session.entries))
         listed.clear_options()
-        listed.add_options([Option(_put(line)) for line in self.lines])
+        listed.add_options([Option(line.put()) for line in self.lines])
         if self.lines:
             listed.highlighted = min(at, len(self.lines) - 1)
         else:
@@ -87,9 +105,8 @@ class HistoryScreen(Screen[None]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         line = self.lines[event.option_index]
-        signs = ("⟦⟧", "⟨⟩", "‹›")
-        styles = (YELLOW, BLUE, GREEN)
-        marks = [Mark(*each) for each in zip(line.spans, styles, signs, strict=False)]
+        looks = ((YELLOW, "⟦⟧"), (BLUE, "⟨⟩"), (GREEN, "‹›"))
+        marks = [Mark(span, *look) for span, look in zip(wording.spans_in_order(line.entry), looks, strict=False)]
         self.query_one(Reader).show(marked_text(line.document, marks, context=CONTEXT))
 
     def action_withdraw(self) -> None:
@@ -99,17 +116,12 @@ class HistoryScreen(Screen[None]):
         line = self.lines[at]
         with self.workspaces.of(self.person_id) as workspace:
             try:
-                workspace.withdraw(uuid.uuid4().hex, line.document_id, line.number)
+                workspace.withdraw(uuid.uuid4().hex, line.document_id, line.entry.number)
             except AnswerError as error:
                 self._tell(str(error))
                 return
         self._fill()
-        self._tell(f"{line.number} is withdrawn; undo brings it back.")
+        self._tell(f"{line.entry.number} is withdrawn; undo brings it back.")
 
     def _tell(self, message: str) -> None:
         self.query_one("#told", Static).update(Text(message))
-
-
-def _put(line: _Line) -> Text:
-    text = Text(f"{line.document.key} {line.number}: {line.said}", style="" if line.stands else "dim strike")
-    return text if line.stands else text.append(" (withdrawn)", style="not strike")
