@@ -119,7 +119,7 @@ def test_either_file_names_the_pair_packed_or_not(tmp_path: Path) -> None:
         ("T1\tPerson zero 5\tAnn\n", 1, "'T1' needs a type and offsets"),
         ("T1 Person 0 3 Ann\n", 1, "'T1 Person 0 3 Ann' needs a type and offsets"),
         ("T1\tPerson 0 3\tAnn\nT1\tPerson 4 9\tSmith\n", 2, "T1 is used twice"),
-        ("T1\tPerson 0 3\tAnn\n*\tEquiv T1 T9\n", 2, "T9 is linked but is no mention"),
+        ("T1\tPerson 0 3\tAnn\n*\tEquiv T1 T9\n", 2, "T9 is linked but is not a mention"),
     ],
 )
 def test_faults_that_spoil_the_document(tmp_path: Path, annotations: str, line: int, what: str) -> None:

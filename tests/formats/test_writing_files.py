@@ -16,7 +16,7 @@ from corefine import files
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.formats import format_for, knows, read_all, write
-from corefine.formats.naming import name_and_part, stem_of
+from corefine.formats.text import file_stem, name_and_part
 
 
 def document(name: str = "d", **fields: object) -> Document:
@@ -130,7 +130,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path: Path, monkeypatc
 @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12), st.integers(0, 20))
 def test_names_become_file_names_and_come_back(name: str, part: int) -> None:
     named = Document(name, (), (), part=part)
-    stem = stem_of(named)
+    stem = file_stem(named)
     assert name_and_part(stem) == (name, part)
     assert not set(stem) & set('/\\\0\n:*?"<>|')
     assert not stem.startswith(".")

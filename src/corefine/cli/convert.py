@@ -51,9 +51,10 @@ def convert(
         tracked=lambda documents: tracked(documents, "converting"),
     )
     if json:
+        from dataclasses import asdict
         from json import dumps
 
-        typer.echo(dumps(summary.as_dict(), ensure_ascii=False), err=target == STREAM)
+        typer.echo(dumps(asdict(summary), ensure_ascii=False), err=target == STREAM)
     else:
         _show(summary)
 

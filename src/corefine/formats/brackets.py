@@ -1,7 +1,7 @@
-"""Spans as brackets on tokens: what CoNLL-2012 and CorefUD share.
+"""Spans as brackets on tokens, as CoNLL-2012 and CorefUD have them.
 
-A bracket opens or closes a span of one entity. Brackets of one entity nest: what closes is what was opened last. So
-spans of one entity that cross each other cannot be written.
+A bracket opens or closes a span of an entity. A closing bracket closes the span that was opened last, so spans of one
+entity that cross each other cannot be written.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _BRACKET = re.compile(r"\([^()|]*\)?|[^()|]+\)?|\)")
 
 
 def brackets(cell: str) -> list[str]:
-    """The brackets of a cell from left to right, `(1` or `1)` or `(1)`, with or without `|` between them.
+    """The brackets of a cell from left to right: `(1`, `1)` or `(1)`, with or without `|` between them.
 
-    What is no bracket comes as it is.
+    Anything else in the cell is returned as it is.
     """
     inner = cell[1:-1]
     if "(" in inner or ")" in inner or "|" in cell:
@@ -26,7 +26,7 @@ def brackets(cell: str) -> list[str]:
 
 
 def crossing(spans: Iterable[Span]) -> set[Span]:
-    """Spans of one entity that cross an earlier one: without them brackets can express the rest."""
+    """Spans of one entity that cross an earlier one. Brackets can express the others."""
     left_out: set[Span] = set()
     ends: list[int] = []
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
@@ -41,10 +41,10 @@ def crossing(spans: Iterable[Span]) -> set[Span]:
 
 
 def cells(mentions: Sequence[tuple[int, int, str, str]], size: int, join: str) -> list[str]:
-    """The cell of each of `size` places; a mention is (first place, last place, what opens it, what closes it).
+    """The cell of each of `size` places. A mention is (first place, last place, opening name, closing name).
 
     Closing brackets come first, then opening ones from the widest mention to the narrowest, then mentions of one
-    place; the last come first where nothing opens.
+    place. Where nothing opens, mentions of one place come first.
     """
     opening: dict[int, list[str]] = {}
     closing: dict[int, list[str]] = {}

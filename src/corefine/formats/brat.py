@@ -1,8 +1,8 @@
 """brat standoff: a text (`.txt`) and beside it annotations that point into its characters (`.ann`).
 
-Every `T` line is a mention; `*` lines and relations whose type begins with "Coref" (or is Ident, Identity, Equiv) join
-mentions to entities. A mention may begin or end inside what would be a token: the token is divided there. Identifiers,
-types and all other annotations are kept, and written back while what they point to is still there.
+Every `T` line is a mention. `*` lines, and relations whose type begins with "Coref" or is Ident, Identity or Equiv,
+join mentions to entities. A token is divided where a mention begins or ends inside it. Identifiers, types and all other
+annotations are kept, and written back as long as the mentions that they point to exist.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.formats import losses as lost
-from corefine.formats.naming import name_and_part
 from corefine.formats.source import Source
+from corefine.formats.text import name_and_part
 from corefine.formats.tokens import Characters, Tokens, splitting_losses, text_of, tokenise
 
 NAME = "brat"
 TYPE = "Mention"
-"""The type of mentions that came from elsewhere."""
+"""The type of mentions that were not read from brat."""
 
 _SAME = re.compile(r"coref.*|ident|identity|equiv", re.IGNORECASE)
 _REFERENCE = re.compile(r"\bT\d+\b", re.ASCII)
@@ -131,32 +131,31 @@ class _Annotations:
     def _check_links(self) -> None:
         for _, ids, line in self.links:
             for missing in [i for i in ids if i not in self.mentions]:
-                self.source.fault(f"{missing} is linked but is no mention", line=line)
+                self.source.fault(f"{missing} is linked but is not a mention", line=line)
 
     def cuts(self) -> Iterator[int]:
         return (at for mention in self.mentions.values() for part in mention.parts for at in part)
 
     def clusters(self, words: Tokens) -> dict[str, list[Span]]:
-        """Entities, by one of their identifiers."""
-        groups = _Groups(self.mentions)
+        """Entities, each by one of its identifiers."""
+        groups = _LinkedIds(self.mentions)
         for _, ids, _ in self.links:
             groups.join([i for i in ids if i in self.mentions])
-        owner: dict[Span, str] = {}
         clusters: dict[str, list[Span]] = {}
-        spans = {i: words.span(mention.parts) for i, mention in self.mentions.items()}
-        # a span may have several T lines, of several types: those that nothing links follow the one that is linked
-        for id_ in sorted(spans, key=lambda i: groups.size(i) == 1):
-            span = spans[id_]
+        owner: dict[Span, str] = {}
+        # a span may have several T lines, of several types: those without links follow the one that has them
+        for id_ in sorted(self.mentions, key=lambda i: len(groups.of[i]) == 1):
+            mention, group = self.mentions[id_], groups.of[id_]
+            span = words.span(mention.parts)
             if span is None:
                 what = f"{id_} holds only white space, and was left out"
-                self.source.fault(what, line=self.mentions[id_].line, fatal=False)
+                self.source.fault(what, line=mention.line, fatal=False)
                 continue
             self.places[id_] = str(span)
-            entity = groups.root(id_)
-            if span in owner and (groups.size(id_) == 1 or owner[span] == entity):
+            if span in owner and (len(group) == 1 or owner[span] == group[0]):
                 continue
-            owner.setdefault(span, entity)
-            clusters.setdefault(entity, []).append(span)
+            owner.setdefault(span, group[0])
+            clusters.setdefault(group[0], []).append(span)
         return clusters
 
     def extra(self) -> dict[str, list[list[str]] | list[str]]:
@@ -168,30 +167,18 @@ class _Annotations:
         }
 
 
-class _Groups:
-    """Identifiers joined into groups."""
+class _LinkedIds:
+    """Identifiers joined into groups: `of` has the group of each."""
 
     def __init__(self, ids: Iterable[str]) -> None:
-        self._parent = {i: i for i in ids}
-        self._size = dict.fromkeys(self._parent, 1)
-
-    def root(self, id_: str) -> str:
-        while self._parent[id_] != id_:
-            self._parent[id_] = id_ = self._parent[self._parent[id_]]
-        return id_
-
-    def size(self, id_: str) -> int:
-        return self._size[self.root(id_)]
+        self.of = {id_: [id_] for id_ in ids}
 
     def join(self, ids: Sequence[str]) -> None:
         for other in ids[1:]:
-            big, small = self.root(ids[0]), self.root(other)
-            if big == small:
-                continue
-            if self._size[big] < self._size[small]:
-                big, small = small, big
-            self._parent[small] = big
-            self._size[big] += self._size[small]
+            small, big = sorted((self.of[ids[0]], self.of[other]), key=len)
+            if small is not big:
+                big += small
+                self.of.update(dict.fromkeys(small, big))
 
 
 def losses(document: Document) -> Counter[str]:
@@ -232,7 +219,7 @@ def render(document: Document) -> str:
 
 
 def _kept(document: Document) -> dict[str, list[Any]]:
-    """What a brat reader left in `extra`; what cannot be from one is ignored."""
+    """What a brat reader left in `extra`. Anything that cannot be from one is ignored."""
     content = document.extra.get(NAME)
     kept: dict[str, list[Any]] = {"mentions": [], "links": [], "others": []}
     if isinstance(content, dict):
@@ -242,13 +229,12 @@ def _kept(document: Document) -> dict[str, list[Any]]:
             if _REFERENCE.fullmatch(str(entry[1])) and _TYPE.fullmatch(str(entry[2]))
         ]
         for field in ("links", "others"):
-            lines = content.get(field)
-            kept[field] = [str(line) for line in lines if "\n" not in str(line)] if isinstance(lines, list) else []
+            kept[field] = [str(line) for line in lost.listed(content, field) if "\n" not in str(line)]
     return kept
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:
-    """The characters without line breaks: brat divides a mention there."""
+    """The parts of a mention between line breaks, where brat divides it."""
     at = start
     for found in _LINE_BREAKS.finditer(text, start, end):
         if at < found.start():
@@ -259,9 +245,9 @@ def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:
 
 
 def _links(document: Document, ids: dict[Span, list[str]], kept: Iterable[str]) -> Iterator[str]:
-    """The source's own links that still hold, and one `*` line for each entity they do not hold together."""
+    """The links of the source that are still true, and a `*` line for each entity that they do not connect."""
     entity = {i: n for n, cluster in enumerate(document.clusters) for span in cluster for i in ids.get(span, ())}
-    groups = _Groups(entity)
+    groups = _LinkedIds(entity)
     for entries in ids.values():
         groups.join(entries)
     for line in kept:
@@ -271,5 +257,5 @@ def _links(document: Document, ids: dict[Span, list[str]], kept: Iterable[str]) 
             yield line
     for cluster in document.clusters:
         first = [ids[span][0] for span in cluster if span in ids]
-        if first and groups.size(first[0]) < sum(len(ids.get(span, ())) for span in cluster):
+        if first and len(groups.of[first[0]]) < sum(len(ids.get(span, ())) for span in cluster):
             yield "\t".join(("*", " ".join(("Equiv", *first))))

@@ -1,4 +1,4 @@
-"""Every fault of some files: what `corefine check` runs."""
+"""Lists every fault of some files, as `corefine check` does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from corefine.formats.source import OnFault, Source
 
 @dataclass(slots=True)
 class Checked:
-    """How many files were read and documents found in them, and the faults in the order they were met."""
+    """How many files and documents were read, and the faults in the order in which they were found."""
 
     files: int = 0
     documents: int = 0
@@ -27,7 +27,7 @@ def check(
     language: str | None = None,
     on_fault: OnFault = lambda _: None,
 ) -> Checked:
-    """Read all files that these paths, folders and globs mean, to their ends."""
+    """Read all files that these paths, folders and globs mean to their ends."""
     checked = Checked()
 
     def note(fault: Fault) -> None:

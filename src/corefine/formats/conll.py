@@ -1,9 +1,8 @@
 """CoNLL-2012: one token a line, entities as brackets in the last column.
 
-Read are files with twelve columns or more, and the shorter kinds: (name, part, number, word, brackets), (name or
-number, word, brackets), (word, brackets), and (name, brackets), where the words are not known and become `_`.
-Columns are divided by tabs, or by spaces in lines without a tab. Written are twelve columns, and one more for each
-predicate where the source had them.
+The reader takes twelve columns or more, and the shorter kinds: (name, part, number, word, brackets), (name or number,
+word, brackets), (word, brackets), and (name, brackets), in which the unknown words become `_`. Tabs divide columns, or
+spaces in lines without a tab. The writer writes twelve columns, and one more for each predicate if the source had them.
 """
 
 from __future__ import annotations
@@ -19,20 +18,18 @@ from corefine.formats.brackets import brackets, cells, crossing
 from corefine.formats.source import Line, Source
 
 NAME = "conll"
-NONE = frozenset(("-", "_", "*", ""))
-"""What a cell says that says nothing."""
+EMPTY_CELLS = frozenset(("-", "_", "*", ""))
 
 MIDDLE = ("xpos", "parse", "predicate", "frameset", "sense", "speaker", "ner")
-"""Columns 5 to 11, by layer; after them come those of the predicates' arguments, kept as one layer."""
+"""Columns 5 to 11, by layer. The columns after them, of the predicates' arguments, are one layer."""
 
 LAYERS = tuple(name for name in (*MIDDLE, "arguments") if name != "speaker")
 GENRES = frozenset(("bc", "bn", "mz", "nw", "pt", "tc", "wb"))
-"""OntoNotes names start with one of these."""
+"""The names of OntoNotes documents begin with one of these."""
 
 _BEGIN = re.compile(r"#\s?begin document([^\t]*)")
 _END = re.compile(r"#\s?end document[^\t]*")
-_NAME_AND_PART = re.compile(r"\((.*)\);? *part *(-?\d{1,18})", re.DOTALL)
-_NAME = re.compile(r"\((.*)\)[\s;]*", re.DOTALL)
+_NAME_AND_PART = re.compile(r"\((.*)\)[\s;]*(?:part *(-?\d{1,18}))?", re.DOTALL)
 
 
 def read(source: Source) -> Iterator[Document]:
@@ -66,16 +63,12 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _name_and_part(text: str) -> tuple[str, int]:
-    text = text.strip()
-    if match := _NAME_AND_PART.fullmatch(text):
-        return match[1], int(match[2])
-    if match := _NAME.fullmatch(text):
-        return match[1], 0
-    return text, 0
+    match = _NAME_AND_PART.fullmatch(text.strip())
+    return (match[1], int(match[2] or 0)) if match else (text.strip(), 0)
 
 
 class _Draft:
-    """A document while its lines come in."""
+    """A document whose lines are being read."""
 
     def __init__(self, source: Source, name: str, part: int, line: int) -> None:
         self.source = source
@@ -98,7 +91,7 @@ class _Draft:
         self.lines.append(line.number)
 
     def finished(self) -> Iterator[Document]:
-        """The document, unless it was spoilt."""
+        """The document, unless a fault makes it unreadable."""
         self._drop_trailing_tabs()
         columns: dict[str, list[str]] = {name: [] for name in ("word", *MIDDLE, "arguments", "entities")}
         for start, end in pairwise((*self.starts, len(self.rows))):
@@ -106,10 +99,10 @@ class _Draft:
                 return
         clusters = self._clusters(columns.pop("entities"))
         words = columns.pop("word")
-        speakers = [None if cell in NONE else cell for cell in columns.pop("speaker")]
+        speakers = [None if cell in EMPTY_CELLS else cell for cell in columns.pop("speaker")]
         layers = {name: tuple(column) for name, column in columns.items() if any(map(_says_something, set(column)))}
         if "xpos" in layers:
-            layers["xpos"] = tuple("_" if cell in NONE else cell for cell in layers["xpos"])
+            layers["xpos"] = tuple("_" if cell in EMPTY_CELLS else cell for cell in layers["xpos"])
         document = self.source.document(
             self.name,
             words,
@@ -125,7 +118,7 @@ class _Draft:
             yield document
 
     def _drop_trailing_tabs(self) -> None:
-        """Tell a tab too many at the end of a line from an empty last cell, which says "no entity"."""
+        """Drop extra tabs at the ends of lines, but keep an empty last cell, which means "no entity"."""
         widths = {len(row) for row in self.rows if row[-1]}
         empty = [row for row in self.rows if not row[-1]]
         if not widths and any("(" in row[-2] or ")" in row[-2] for row in empty):
@@ -160,7 +153,7 @@ class _Draft:
         clusters: dict[str, list[Span]] = {}
         opened: dict[str, list[int]] = {}
         for token, cell in enumerate(column):
-            if cell in NONE:
+            if cell in EMPTY_CELLS:
                 continue
             for bracket in brackets(cell):
                 opens, closes = bracket[0] == "(", bracket[-1] == ")"
@@ -186,11 +179,11 @@ class _Draft:
 
 
 def _says_something(cell: str) -> bool:
-    return cell not in NONE and bool(cell.strip("-_* "))
+    return cell not in EMPTY_CELLS and bool(cell.strip("-_* "))
 
 
 def genre_of(name: str) -> str | None:
-    """The genre that a name of OntoNotes starts with."""
+    """The genre that the name of an OntoNotes document begins with, or None."""
     genre, slash, _ = name.partition("/")
     return genre if slash and genre in GENRES else None
 
@@ -212,7 +205,7 @@ def losses(document: Document) -> Counter[str]:
         cells_of_layer_xpos_that_say_nothing=sum(cell in ("-", "*") for cell in document.layers.get("xpos", ())),
     )
     if document.speakers is not None:
-        unfit = sum(s is not None and (s in NONE or lost.breaks(s)) for s in document.speakers)
+        unfit = sum(s is not None and (s in EMPTY_CELLS or lost.breaks(s)) for s in document.speakers)
         found += lost.count(speakers_the_column_cannot_hold=unfit)
     return found
 
@@ -234,7 +227,7 @@ def render(document: Document) -> str:
 
 
 def _layer(document: Document, layer: str, blank: str) -> list[str]:
-    """A column as it is written, `blank` where there is nothing to say."""
+    """A column as it is written. `blank` stands for a layer that the document does not have."""
     if layer == "speaker":
         return [lost.mended(s) if s else "-" for s in document.speakers or [None] * len(document)]
     column = document.layers.get(layer)
@@ -244,7 +237,7 @@ def _layer(document: Document, layer: str, blank: str) -> list[str]:
 
 
 def _arguments(document: Document, sentence: Span) -> list[list[str]]:
-    """The columns of a sentence's predicates, row by row: as many in each, and none where none says anything."""
+    """The cells of a sentence's predicates, row by row, all rows of the same length; empty if there are none."""
     column = document.layers.get("arguments", ("-",) * len(document))[sentence.start : sentence.end + 1]
     if set(column) == {"-"}:
         return [[] for _ in column]
@@ -258,7 +251,7 @@ def _plain(cluster: Sequence[Span]) -> list[Span]:
 
 
 def _mentions(document: Document) -> list[tuple[int, int, str, str]]:
-    """What can be written: a discontinuous mention as its hull, unless that is taken."""
+    """The mentions that can be written. A discontinuous one is its hull, unless another mention has that span."""
     taken = {span for cluster in document.clusters for span in _plain(cluster)}
     mentions = []
     for number, cluster in enumerate(document.clusters):

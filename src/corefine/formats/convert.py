@@ -1,4 +1,4 @@
-"""From files of one format to files of another: what `corefine convert` runs."""
+"""Converts files from one format to another, as `corefine convert` does."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from corefine.document import Document
 from corefine.errors import Fault, InputError
@@ -19,12 +18,14 @@ from corefine.formats.source import OnFault, Source
 from corefine.formats.writing import output_files, refuse_losses, write_files, write_stream
 
 STREAM = "-"
+"""Stands for standard input and output."""
+
 Tracked = Callable[[Iterable[Document]], Iterable[Document]]
 
 
 @dataclass(slots=True)
 class Summary:
-    """What was done: files read, documents and mentions written, what was lost, repaired and left out."""
+    """Files read, documents and mentions written, losses by name, faults repaired, and documents left out."""
 
     files: int = 0
     documents: int = 0
@@ -32,9 +33,6 @@ class Summary:
     lost: dict[str, int] = field(default_factory=dict)
     repaired: int = 0
     left_out: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def convert(
@@ -52,8 +50,8 @@ def convert(
     """Convert a file, a folder, what a glob matches, or standard input (`-`).
 
     The target is a file for all documents, a folder that gets the same files as the source (or a file for each
-    document, where the format wants that), or standard output (`-`). On an error nothing is written: a document that
-    cannot be read is one unless `skip_faulty`, and so is losing something unless `lossy`.
+    document, if the format needs that), or standard output (`-`). On an error nothing is written. A document that
+    cannot be read is an error unless `skip_faulty`, and so is a loss unless `lossy`.
     """
     summary = Summary()
     inputs: list[FoundFile | None] = [None] if source == STREAM else [*find_files([source], from_)]

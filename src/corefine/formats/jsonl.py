@@ -1,14 +1,14 @@
-"""JSON lines: one document a line, corefine's own format and what users of other resolvers have.
+"""JSON lines: one document a line. This is corefine's own format, and that of several other resolvers.
 
-    doc_key         its name; "<name>_<part>" beside the fields `name` and `part` where the part is not 0
+    doc_key         its name; or "<name>_<part>", with the fields `name` and `part`, if the part is not 0
     sentences       lists of tokens; or `tokens`, one list; or only `text`, which is then split into tokens
-    clusters        lists of [first, last] token in the document; [start, end) characters where there is only `text`
+    clusters        lists of [first, last] token in the document; of [start, end) characters if there is only `text`
     discontinuous   [{"cluster": number, "parts": [[first, last], ...], "hull_in_clusters": true or false}]
-    speakers        in the shape of `sentences`, or one list; null where nobody speaks
+    speakers        in the shape of `sentences`, or one list; null if nobody speaks
     genre, lang, text, offsets, layers, extra: as in `Document`
 
-Other fields are kept and written back. A discontinuous mention stands in `clusters` as its hull, for readers that know
-no better, unless another mention has that very span.
+Other fields are kept and written back. A discontinuous mention is in `clusters` as its hull, unless another mention has
+that span, so that readers that do not know `discontinuous` find it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from corefine.formats.tokens import Tokens, tokenise
 
 NAME = "jsonl"
 NOBODY = frozenset((None, "", "-"))
-KNOWN = frozenset(
+FIELDS = frozenset(
     "doc_key sentences tokens clusters clusters_strings discontinuous speakers "
     "genre lang text offsets layers extra".split()
 )
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class _WrongError(Exception):
-    """A field that is not what it should be."""
+    """A field has the wrong type or value."""
 
 
 def read(source: Source) -> Iterator[Document]:
@@ -56,7 +56,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _record(source: Source, line: Line) -> dict[str, Any] | None:
-    """The object of a line, or None after reporting what is there instead."""
+    """The object of a line, or None after reporting a fault."""
     record: Any = None
     what = line.damage
     try:
@@ -146,7 +146,7 @@ def _from_text(
     pairs: list[list[tuple[int, int]]],
     line: int,
 ) -> tuple[Tokens, list[list[Span]]]:
-    """Tokens of a text whose clusters are characters; a token ends where a mention does."""
+    """Split a text whose clusters are characters. A token ends where a mention does."""
     for start, end in chain.from_iterable(pairs):
         if not 0 <= start < end <= len(text):
             raise _WrongError(f"characters {start}-{end} are outside the text or in the wrong order")
@@ -189,7 +189,7 @@ def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> No
 
 def _extra(record: dict[str, Any]) -> dict[str, Any]:
     extra = dict(_field(record, "extra", dict, {}))
-    unknown = {field: value for field, value in record.items() if field not in KNOWN}
+    unknown = {field: value for field, value in record.items() if field not in FIELDS}
     return {**extra, NAME: unknown} if unknown else extra
 
 
@@ -218,7 +218,7 @@ def _pair(value: object, field: str) -> tuple[int, int]:
 
 
 def _flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:
-    """One entry for each token, from one list or from one for each sentence."""
+    """One entry for each token, from one list, or from one list for each sentence."""
     cells = _list(value, field)
     if cells and isinstance(cells[0], list):
         cells = list(chain.from_iterable(_list(inner, field) for inner in cells))
@@ -248,7 +248,7 @@ def render(document: Document) -> str:
         record = {"doc_key": f"{document.name}_{document.part}", "name": document.name, "part": document.part}
     extra = dict(document.extra)
     unknown = extra.pop(NAME, {})
-    record.update({field: value for field, value in unknown.items() if field not in KNOWN and field not in record})
+    record.update({field: value for field, value in unknown.items() if field not in FIELDS and field not in record})
     for field, value in (("genre", document.genre), ("lang", document.language)):
         if value is not None:
             record[field] = value

@@ -1,7 +1,4 @@
-"""What a document holds that a format cannot express, counted by name.
-
-Each format counts what is special to it; here is what several of them share.
-"""
+"""Counts what a document has that a format cannot express: the parts that several formats share."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ def breaks(text: str) -> bool:
 
 
 def mended(text: str) -> str:
-    """The text with blanks for tabs and line breaks, and `_` for nothing at all."""
+    """The text with spaces for tabs and line breaks, and `_` for an empty text."""
     return _BREAKS.sub(" ", text) or "_"
 
 
@@ -48,7 +45,7 @@ def in_columns(document: Document, layers: Iterable[str]) -> Counter[str]:
 
 
 def beside_text(document: Document) -> Counter[str]:
-    """What a text, and annotation that points into it, cannot say."""
+    """What a text and annotation that points into it cannot express."""
     lost = count(
         empty_names=not document.name,
         empty_tokens=sum(not token for token in document.tokens),
@@ -85,11 +82,8 @@ def of_extra(document: Document, own: str) -> Counter[str]:
 def _of_conllu(content: dict[str, Any]) -> Counter[str]:
     ids = [str(row[2]) for row in entries(content, "rows", 4)]
     mentions = [(str(place), str(body)) for place, body in entries(content, "mentions", 2)]
-    comments = content.get("comments")
     return count(
-        sentence_comments=sum(len(lines) for lines in comments if isinstance(lines, list))
-        if isinstance(comments, list)
-        else 0,
+        sentence_comments=sum(len(lines) for lines in listed(content, "comments") if isinstance(lines, list)),
         multiword_tokens=sum("-" in id_ for id_ in ids),
         empty_nodes=sum("." in id_ for id_ in ids),
         zero_mentions=sum("z" in place for place, _ in mentions),
@@ -98,14 +92,15 @@ def _of_conllu(content: dict[str, Any]) -> Counter[str]:
 
 
 def _of_brat(content: dict[str, Any]) -> Counter[str]:
-    others = content.get("others")
-    return count(
-        mention_types=len(entries(content, "mentions", 3)),
-        other_annotations=len(others) if isinstance(others, list) else 0,
-    )
+    return count(mention_types=len(entries(content, "mentions", 3)), other_annotations=len(listed(content, "others")))
+
+
+def listed(content: dict[str, Any], field: str) -> list[Any]:
+    """The list in a field of `extra`, or an empty one: `extra` may come from anywhere."""
+    found = content.get(field)
+    return found if isinstance(found, list) else []
 
 
 def entries(content: dict[str, Any], field: str, size: int) -> list[list[Any]]:
-    """The lists of this size in a field of `extra`, which may come from anywhere."""
-    found = content.get(field)
-    return [each for each in found if isinstance(each, list) and len(each) == size] if isinstance(found, list) else []
+    """The lists of this size in a field of `extra`."""
+    return [each for each in listed(content, field) if isinstance(each, list) and len(each) == size]

@@ -1,4 +1,4 @@
-"""Which formats there are, and which of them a file has."""
+"""The formats, and which of them a file is in."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from corefine.formats.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one kind of file is read and written.
+    """How files of one format are read and written.
 
-    endings     of its files, without .gz; the first is the one to write
-    read        the documents of a source, one by one
-    files       what is written of a document, by ending; the first is the main file, others go beside it
-    losses      what it cannot express of a document, counted by name; empty if nothing would be lost
+    endings     the endings of its files, without .gz; the first is the one for new files
+    read        yields the documents of a source
+    files       ending -> function that renders a document; the first is the main file, others go beside it
+    losses      counts by name what the format cannot express of a document
     many        whether a file can hold several documents
     """
 
@@ -53,7 +53,7 @@ _BY_ENDING = {ending: format_ for format_ in _ALL for ending in format_.endings}
 
 
 def format_for(path: str | PathLike[str] | None, name: str | None = None) -> Format:
-    """The format of this name, or else the one that the path's ending tells."""
+    """The format of this name, or else the one that the ending of the path tells."""
     if name is not None:
         if name not in FORMATS:
             raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")

@@ -1,7 +1,7 @@
-"""One input: its bytes, and where its faults go.
+"""An input file or stream: its bytes, and what happens to its faults.
 
-Readers ask a `Source` for lines, blocks or the whole text, tell it which document they are in, and hand it what
-they read to be made into a `Document`. A fault that spoils a document spoils that document only.
+A reader takes lines, blocks or the whole text from a `Source`, tells it which document they belong to, and lets it make
+the `Document`. A fault makes its own document unreadable, and no other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLOCK = 1 << 17
 
 
 class Line(NamedTuple):
-    """A line without its end. `damage` says what is wrong with its UTF-8, if anything is."""
+    """A line without its line break. `damage` says what is wrong with its UTF-8, if anything."""
 
     number: int
     text: str
@@ -37,8 +37,8 @@ class Line(NamedTuple):
 class Source:
     """One input, read once from start to end.
 
-    Without `on_fault` the first fault that spoils a document raises `FormatError`. With it, every fault is handed
-    over, spoilt documents are left out, and reading goes on. `language` is that of documents that name none.
+    Without `on_fault`, the first fault that makes a document unreadable raises `FormatError`. With it, every fault is
+    handed over, unreadable documents are left out, and reading goes on. `language` is for documents that name none.
     """
 
     def __init__(self, where: Where, *, on_fault: OnFault | None = None, language: str | None = None) -> None:
@@ -57,7 +57,7 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without its endings: the name of a document that has none of its own."""
+        """The file's name without its endings: the name of a document that has no other."""
         if self.path is None:
             return "stdin"
         return Path(self.path.stem if self.path.suffix == ".gz" else self.path.name).stem
@@ -66,7 +66,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BufferedReader]:
-        """The bytes, unpacked where they are gzip, whatever the file is called."""
+        """The bytes, unpacked if they are gzip, whatever the name of the file."""
         try:
             raw = self._stream if self.path is None else self.path.open("rb")
             stream = raw if isinstance(raw, BufferedReader) else BufferedReader(cast(RawIOBase, raw))
@@ -84,7 +84,7 @@ class Source:
                 stream.detach()
 
     def lines(self) -> Iterator[Line]:
-        """The lines. A byte order mark and CRLF are taken off and reported once."""
+        """The lines. A byte order mark and CRLF are removed, and each is reported once."""
         crlf = False
         with self.open() as stream:
             for number, raw in enumerate(stream, start=1):
@@ -103,7 +103,7 @@ class Source:
                     yield Line(number, raw.decode(errors="replace"), bad_utf8(error))
 
     def whole(self) -> str:
-        """The text as it stands: offsets into it count every character, also of CRLF and a byte order mark."""
+        """The text with nothing removed: offsets count every character, CRLF and byte order mark included."""
         data = b""
         with self.open() as stream:
             data = stream.read()
@@ -145,7 +145,7 @@ class Source:
             raise FormatError(found)
 
     def begin(self, name: str, part: int = 0, line: int | None = None) -> None:
-        """From here on faults are those of this document."""
+        """Begin a document: faults from here on are its faults."""
         self._document = f"{name} part {part}" if part else name
         self._line = line
         self.broken = False
@@ -163,7 +163,10 @@ class Source:
         line_of: Callable[[int], int] | None = None,
         **fields: Any,
     ) -> Document | None:
-        """The document, or None if it was spoilt. `clusters` go by what the file calls them, `line_of` by token."""
+        """The document, or None if it is unreadable.
+
+        `clusters` maps the names that the file gives to entities to their spans; `line_of` gives the line of a token.
+        """
         if not tokens:
             self.fault("the document has no tokens", line=self._line, fatal=False)
         fields["language"] = fields.get("language") or self.language
@@ -172,7 +175,7 @@ class Source:
             try:
                 return Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
             except DocumentError:
-                pass  # go and see why
+                pass  # find the reason below
         kept = normalise(self._settled(clusters, len(tokens), line_of))
         try:
             document = Document(name, tuple(tokens), tuple(sentence_starts), kept, **fields)
@@ -183,7 +186,7 @@ class Source:
     def _settled(
         self, clusters: Mapping[str, Sequence[Span]], size: int, line_of: Callable[[int], int] | None
     ) -> list[list[Span]]:
-        """The clusters with every span in one of them, once: the first that claims it keeps it."""
+        """The clusters with every span once. A span of several clusters stays in the first."""
         owner: dict[Span, str] = {}
         kept: list[list[Span]] = []
         for label, spans in clusters.items():

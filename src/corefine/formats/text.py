@@ -1,17 +1,21 @@
-"""Plain text: one document a file, split into tokens and sentences, with offsets into the text as it stands."""
+"""Plain text: one document a file, named after the file, and split into tokens and sentences."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 from corefine.document import Document
 from corefine.formats import losses as lost
-from corefine.formats.naming import name_and_part
 from corefine.formats.source import Source
 from corefine.formats.tokens import splitting_losses, text_of, tokenise
 
 NAME = "text"
+
+_UNFIT = re.compile(r'[\x00-\x1f\x7f%/\\:*?"<>|]|^\.|[. ]$')
+_ENCODED = re.compile(r"%([0-9A-F]{2})")
+_PART = re.compile(r"\.part(-?\d{1,18})$")
 
 
 def read(source: Source) -> Iterator[Document]:
@@ -37,3 +41,16 @@ def losses(document: Document) -> Counter[str]:
 
 def render(document: Document) -> str:
     return text_of(document)[0]
+
+
+def file_stem(document: Document) -> str:
+    """The name of a document's file, without its ending. A part is written as `.part1`, unfit characters as %XX."""
+    stem = _UNFIT.sub(lambda match: f"%{ord(match[0]):02X}", document.name)
+    return f"{stem}.part{document.part}" if document.part or _PART.search(stem) else stem
+
+
+def name_and_part(stem: str) -> tuple[str, int]:
+    """The name and part of the document that has this `file_stem`."""
+    part = _PART.search(stem)
+    name = stem[: part.start()] if part else stem
+    return _ENCODED.sub(lambda match: chr(int(match[1], 16)), name), int(part[1]) if part else 0

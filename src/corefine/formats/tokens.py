@@ -1,4 +1,4 @@
-"""Running text into tokens and sentences, by spaCy's rules for the language; nothing is downloaded."""
+"""Splits running text into tokens and sentences by spaCy's rules for the language. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LANGUAGE = "en"
 
-# spaCy takes signs off a word one by one, copying the rest each time. Words and runs of signs longer than any
-# language has are cut before it sees them, so that no text takes more than linear time.
+# spaCy splits punctuation off a word one character at a time, and copies the rest each time. Words and runs of
+# punctuation that are longer than in any language are cut first, so that every text takes linear time.
 LONGEST_WORD = 1000
 LONGEST_SIGNS = 20
 _LONG = re.compile(rf"\S{{{LONGEST_SIGNS + 1},}}")
@@ -51,7 +51,7 @@ class Tokens(NamedTuple):
 
 
 def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sentence_a_line: bool = False) -> Tokens:
-    """Split a text. A token ends at every one of `cuts`; a sentence at every blank line, or at every line break."""
+    """Split a text. A token ends at each of `cuts`, and a sentence at each blank line, or at each line break."""
     nlp = _pipeline(language or DEFAULT_LANGUAGE)
     if text.startswith("\ufeff"):  # it counts as a character but belongs to no word
         text = " " + text[1:]
@@ -107,7 +107,7 @@ def _cut(offsets: Iterable[Characters], cuts: Sequence[int]) -> Iterator[Charact
 def text_of(document: Document) -> tuple[str, Sequence[Characters]]:
     """The document's text and the characters of its tokens.
 
-    A document without them gets a text: a blank between tokens, a line for each sentence.
+    A document without a text gets one: a space between tokens, and a line for each sentence.
     """
     if document.text is not None and document.offsets is not None:
         return document.text, document.offsets
@@ -123,12 +123,12 @@ def text_of(document: Document) -> tuple[str, Sequence[Characters]]:
 
 
 def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a_line: bool) -> Counter[str]:
-    """What is lost when only the text is kept, and split anew."""
+    """What is lost if only the text is kept, and split again."""
     text, offsets = text_of(document)
     options: Any = {"cuts": cuts, "sentence_a_line": sentence_a_line}
     try:
         again = tokenise(text, document.language, **options)
-    except InputError:  # the language has no rules; whoever reads the text will take the default
+    except InputError:  # there are no rules for the language: a reader will use the default
         again = tokenise(text, None, **options)
     starts = {offsets[token][0] for token in document.sentence_starts}
     starts_again = {again.offsets[token][0] for token in again.sentence_starts}

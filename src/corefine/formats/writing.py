@@ -13,8 +13,8 @@ from typing import IO, cast
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.files import AtomicFiles, is_folder
-from corefine.formats.naming import stem_of
 from corefine.formats.registry import Format, ending_of, format_for
+from corefine.formats.text import file_stem
 
 
 def write(
@@ -45,37 +45,40 @@ def write_stream(
     found = format_for(None, format)
     if len(found.files) > 1:
         raise InputError(f"{found.name} is several files: give a path, not a stream")
-    lost: Counter[str] = Counter()
-    for number, document in enumerate(_listed(documents)):
-        if number and not found.many:
-            raise InputError(f"{found.name} holds one document a file; give a folder for several")
-        lost += found.losses(document)
-        if not lossy:
-            refuse_losses(lost, found)
-        stream.write(_bytes(document, *found.files.values()))
-    return dict(lost)
+    return dict(_write_one_by_one(_listed(documents), found, stream, lossy=lossy))
 
 
 def write_files(
     documents: Iterable[Document], format_: Format, path: Path, files: AtomicFiles, *, folder: bool = False
 ) -> Counter[str]:
     """Write documents to a path, or with `folder` into a folder that may not exist yet; returns what is lost."""
-    lost: Counter[str] = Counter()
     if format_.many:
         with _open(files, path) as stream:
-            for document in documents:
-                lost += format_.losses(document)
-                stream.write(_bytes(document, *format_.files.values()))
-        return lost
+            return _write_one_by_one(documents, format_, stream, lossy=True)
+    lost: Counter[str] = Counter()
     single = not (folder or is_folder(path) or ending_of(path) == "")
     for number, document in enumerate(documents):
         if single and number:
             raise InputError(f"{path}: {format_.name} holds one document a file; give a folder for several")
         lost += format_.losses(document)
-        place = path if single else path / (stem_of(document) + format_.endings[0])
+        place = path if single else path / (file_stem(document) + format_.endings[0])
         for target, render in _targets(place, format_).items():
             with _open(files, target) as stream:
                 stream.write(_bytes(document, render))
+    return lost
+
+
+def _write_one_by_one(
+    documents: Iterable[Document], format_: Format, stream: IO[bytes], *, lossy: bool
+) -> Counter[str]:
+    lost: Counter[str] = Counter()
+    for number, document in enumerate(documents):
+        if number and not format_.many:
+            raise InputError(f"{format_.name} holds one document a file; give a folder for several")
+        lost += format_.losses(document)
+        if not lossy:
+            refuse_losses(lost, format_)
+        stream.write(_bytes(document, *format_.files.values()))
     return lost
 
 

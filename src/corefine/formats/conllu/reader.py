@@ -29,7 +29,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _last_document(data: bytearray, searched: int) -> int:
-    """Where the last document begins that begins in what was not searched before, or 0."""
+    """Where the last document begins, if it begins in bytes that were not searched before; otherwise 0."""
     found = len(data)
     while (found := data.rfind(b"\n# newdoc", searched, found)) >= 0:
         if scan.is_comment_on(b"newdoc", data, found + 1):
@@ -39,7 +39,7 @@ def _last_document(data: bytearray, searched: int) -> int:
 
 
 def _bad_utf8(data: bytes) -> Iterator[tuple[int, int | None, str]]:
-    """The lines (from 0) that are no UTF-8."""
+    """The lines (from 0) that are not UTF-8."""
     for number, text in enumerate(data.split(b"\n")):
         try:
             text.decode()
@@ -48,7 +48,7 @@ def _bad_utf8(data: bytes) -> Iterator[tuple[int, int | None, str]]:
 
 
 class _Header(NamedTuple):
-    """What the comments of a document's first sentence say about it."""
+    """What the comments of the first sentence say about the document."""
 
     name: str
     part: int
@@ -57,7 +57,7 @@ class _Header(NamedTuple):
 
 
 class _Reader:
-    """Goes through a file; knows the line, how many documents there were, and what fields their mentions have."""
+    """Reads a file. Keeps the number of the line, the number of documents, and the fields of mentions."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -80,7 +80,7 @@ class _Reader:
                 yield from self._regular(found, begins)
 
     def _batches(self) -> Iterator[bytes]:
-        """Some documents' bytes at a time, with line breaks as they should be."""
+        """The bytes of a few complete documents at a time, with plain line breaks."""
         data = bytearray()
         searched, crlf = 0, False
         with self.source.open() as stream:
@@ -104,11 +104,11 @@ class _Reader:
             yield bytes(data) if data.endswith(b"\n") else bytes(data) + b"\n"
 
     def _regular(self, scan: Scan, begins: Sequence[int]) -> Iterator[Document]:
-        """Documents of which every line is as it should be."""
+        """Documents whose lines are all correct."""
         lines = scan.lines
         forms, speakers, sentences = scan.forms(), scan.speakers(), scan.sentences.tolist()
         rows, values = scan.entities()
-        # where a mention begins or ends that has a bracket there: at an empty node with the token after, or before
+        # the tokens at which a bracket begins and ends a mention: those after and before it, if it is at an empty node
         first = scan.before[rows].tolist()
         last = (scan.before[rows + 1] - 1).tolist()
         # the first row, token, sentence, value and line of each document, and where the last one ends
@@ -151,7 +151,7 @@ class _Reader:
         self.line += len(lines.ends)
 
     def _irregular(self, data: bytes) -> Iterator[Document]:
-        """A document some lines of which may not be as they should be: what can be mended is, the rest reported."""
+        """A document with lines that may be wrong. Lines of white space are repaired, other faults are reported."""
         cleaned = scan.without_blanks(data)
         faults = [*_bad_utf8(data), *scan.faults(cleaned)]
         if not faults:
@@ -191,7 +191,7 @@ class _Reader:
 
 
 def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token: int) -> dict[str, list[Span]]:
-    """Entities by name. `first` and `last` are where mentions begin and end, by value; `token` is to be taken off."""
+    """Entities by name. `first` and `last` give the first and last token for each value; `token` is subtracted."""
     clusters: dict[str, list[Span]] = {entity: [] for entity in matched.entities}
     trimmed: list[tuple[str, list[tuple[int, int]]]] = []
     for entity, _, opening, closing in matched.whole:
@@ -202,7 +202,7 @@ def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token
             trimmed.append((entity, [(begin, end)]))
     for entity, _, parts in matched.divided:
         trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
-    # a mention without its empty node gives way to one that is on the surface anyway
+    # a mention that loses its empty node may have the same words as another mention, which then stays
     taken = {span for spans in clusters.values() for span in spans} if trimmed else set()
     for entity, found in trimmed:
         surface = [(start - token, end - token) for start, end in found if start <= end]

@@ -1,7 +1,7 @@
-"""Where the lines and columns of CoNLL-U are, found with numpy in a few passes over many documents at once.
+"""Finds the lines and columns of CoNLL-U with numpy, in a few passes over many documents at once.
 
-Corpora are large and most of a line is of no use to coreference: words and `Entity` values are cut out at once, other
-columns only when somebody asks.
+Corpora are large, and coreference needs little of a line: words and `Entity` values are cut out at once, and other
+columns on demand.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Flags = NDArray[np.bool_]
 
 
 class IrregularError(Exception):
-    """Some line is not what a line of CoNLL-U must be."""
+    """A line is not correct CoNLL-U."""
 
 
 class Lines:
-    """The lines of some text that ends in a line break.
+    """The lines of a text that ends in a line break.
 
-    dividers         where all tabs and line breaks are
-    breaks           [lines] which of them is the line's break
-    begins, ends     [lines] first byte of each line, and its line break
-    first            [lines] the byte at its beginning
+    dividers         positions of all tabs and line breaks
+    breaks           [lines] which divider is the line break
+    begins, ends     [lines] positions of the first byte and of the line break
+    first            [lines] the first byte
     """
 
     def __init__(self, data: bytes) -> None:
@@ -49,7 +49,7 @@ class Lines:
         self.first = self.array[self.begins]
 
     def documents(self) -> list[int]:
-        """Where documents begin: with the sentence that has a comment `newdoc`."""
+        """Where documents begin: at a sentence with a comment `newdoc`."""
         blank = self.begins[self.first == _NEWLINE]
         found = {0}
         for at in self.comments_on(b"newdoc"):
@@ -58,29 +58,29 @@ class Lines:
         return sorted(found)
 
     def comments_on(self, word: bytes) -> list[int]:
-        """Where the comments begin of which this is the first word."""
+        """Where the comments that begin with this word are."""
         comments = self.begins[self.first == _HASH]
-        # most comments are about something else: look at two letters of each before looking at any closely
+        # most comments begin with another word: compare two letters of each before all letters of a few
         letters = self.array[np.minimum(comments[:, None] + (2, 3), len(self.array) - 1)]
         likely = comments[(letters == (word[0], word[1])).all(axis=1)]
         return [at for at in likely.tolist() if is_comment_on(word, self.data, at)]
 
 
 def is_comment_on(word: bytes, data: bytes | bytearray, at: int) -> bool:
-    """Whether a comment begins here of which this is the first word."""
+    """Whether a comment that begins with this word is here."""
     start = b"# " + word
     return data.startswith(start, at) and data[at + len(start) : at + len(start) + 1] in (b" ", b"=", b"\n", b"\t")
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The rows of some lines: those of words, multiword tokens and empty nodes.
+    """The rows among the lines: words, multiword tokens and empty nodes.
 
-    begins, ends     [rows] first byte of each row, and its line break
-    breaks           [rows] which of the lines' dividers its line break is; the nine before are the tabs of the row
-    words            [rows] whether it is a word, and so a token
-    before           [rows + 1] how many tokens come before it; at the end, how many there are
-    sentences        [sentences] the first token of each
+    begins, ends     [rows] positions of the first byte and of the line break
+    breaks           [rows] which divider is the line break; the nine dividers before it are the tabs of the row
+    words            [rows] whether the row is a word, and so a token
+    before           [rows + 1] number of tokens before the row; the last is the number of all tokens
+    sentences        [sentences] the first token
     """
 
     lines: Lines
@@ -92,7 +92,7 @@ class Scan:
     sentences: Indices
 
     def cut(self, begins: Indices, ends: Indices) -> bytes:
-        """The bytes from each begin up to and with each end."""
+        """The bytes from each begin to each end, the end included."""
         lengths = ends - begins + 1
         index = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
         index += np.arange(len(index))
@@ -100,7 +100,7 @@ class Scan:
         return taken.tobytes()
 
     def column(self, number: int, rows: Indices) -> list[str]:
-        """The cells of a column, counted from 0, on the given rows."""
+        """The cells of a column (counted from 0) in the given rows."""
         breaks = self.breaks[rows]
         dividers = self.lines.dividers
         begins = dividers[breaks - COLUMNS + number] + 1 if number else self.begins[rows]
@@ -126,7 +126,7 @@ class Scan:
         return np.cumsum(np.diff(after_blank, prepend=-1) != 0) - 1
 
     def speakers(self) -> list[str | None]:
-        """For each token, whom the comments of its sentence name as the speaker."""
+        """For each token, the speaker that the comments of its sentence name."""
         speakers: list[str | None] = [None] * int(self.before[-1])
         bounds = np.append(self.sentences, len(speakers))
         for at in self.lines.comments_on(b"speaker"):
@@ -155,7 +155,7 @@ class Scan:
 
 
 def scan(lines: Lines) -> Scan:
-    """Find rows and columns; raises `IrregularError`, and `faults` then says why."""
+    """Find rows and columns. Raises `IrregularError`; `faults` then tells the reason."""
     blank = lines.first == _NEWLINE
     row = (~blank & (lines.first != _HASH)).nonzero()[0]
     begins, breaks = lines.begins[row], lines.breaks[row]
@@ -189,7 +189,7 @@ def _are_words(array: NDArray[np.uint8], begins: Indices, lengths: Indices) -> F
 
 
 def _check_ids(found: Scan) -> None:
-    """Ids are what they may be, and the words of a sentence are numbered from 1 to their number."""
+    """Check that ids are well formed, and that the words of each sentence are numbered from 1."""
     others = (~found.words).nonzero()[0]
     if not all(map(_ID.fullmatch, found.column(0, others))):
         raise IrregularError
@@ -203,7 +203,7 @@ def _check_ids(found: Scan) -> None:
 
 
 def faults(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """What is irregular: line (from 0), number of tokens before it, and what is wrong."""
+    """The faults: line (from 0), number of tokens before it, and what is wrong."""
     token = number = rows = 0
     counted = True
     for line, text in enumerate(data.split(b"\n")):
@@ -220,7 +220,7 @@ def faults(data: bytes) -> Iterator[tuple[int, int, str]]:
         if len(cells) != COLUMNS:
             yield line, token, f"{len(cells)} columns, where CoNLL-U has {COLUMNS}"
         elif not _ID.fullmatch(id_) or len(cells[0]) > LONGEST_ID:
-            yield line, token, f"{id_!r} is no id of a word, a range or an empty node"
+            yield line, token, f"{id_!r} is not the id of a word, a range or an empty node"
         elif not cells[1]:
             yield line, token, "a word without a form"
         if cells[0].isdigit():
@@ -232,5 +232,5 @@ def faults(data: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def without_blanks(data: bytes) -> bytes:
-    """The bytes with lines of white space made empty."""
+    """The bytes, with lines of white space made empty."""
     return re.sub(rb"(?m)^[ \t]+$", b"", data)

@@ -37,7 +37,7 @@ def losses(document: Document) -> Counter[str]:
 
 
 def _fits(name: str) -> bool:
-    """Whether a comment gives the name back as it is."""
+    """Whether the name can be read back from a comment."""
     return bool(name) and name == name.strip() and not lost.breaks(name)
 
 
@@ -72,7 +72,7 @@ def render(document: Document) -> str:
 
 
 def _nodes(document: Document, extra: ConlluExtra) -> list[list[str]]:
-    """For each sentence its lines in order: the number of a token, or z and the number of another row."""
+    """The lines of each sentence: the number of a token, or z and the number of another row."""
     others: dict[tuple[int, int], list[str]] = defaultdict(list)
     for number, (sentence, after, _, _) in enumerate(extra.rows):
         others[sentence, after].append(f"z{number}")
@@ -110,7 +110,7 @@ def _line(text: str) -> str:
 
 
 def _with_entity(misc: str, entity: str) -> str:
-    """MISC with an Entity attribute in its alphabetical place."""
+    """MISC with the Entity attribute, in alphabetical order."""
     kept = without_entity(misc)
     if not entity:
         return kept
