@@ -24,6 +24,12 @@ def test_a_good_one_can_be_made_and_not_changed() -> None:
         prediction.probabilities[0, 0] = 0.0
 
 
+def test_the_arrays_of_the_caller_stay_writable() -> None:
+    candidates, probabilities = GOOD["candidates"].copy(), GOOD["probabilities"].copy()
+    Prediction(GOOD["spans"], candidates, probabilities, probabilities[None], np.zeros(3))
+    candidates[0, 0] = probabilities[0, 0] = 0
+
+
 def test_an_empty_one_can_be_made() -> None:
     assert len(Prediction((), np.zeros((0, 5), dtype=np.int64), np.zeros((0, 6)))) == 0
 

@@ -1,7 +1,7 @@
-"""What a model says about one document, and all that the rest of corefine knows of a model.
+"""What a model says about one document. The rest of corefine knows nothing else of a model.
 
-Any model that can fill in a `Prediction` can be plugged in: links revise it, selectors read it, decoding turns it
-into clusters.
+Any model that can fill in a `Prediction` can be used: links revise it, selectors read it, decoding turns it into
+clusters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Prediction:
     candidates       [N, K] indices into `spans` of earlier spans, `NONE` where a row has fewer than K
     probabilities    [N, 1 + K] P(ant(i) = y); column 0 is epsilon, "no antecedent"; rows sum to 1
     members          [M, N, 1 + K] the same for each member of a committee, or None
-    mention_scores   [N] how strongly each span looks like a mention, as log-odds, or None
+    mention_scores   [N] log-odds that each span is a mention, or None
+
+    The arrays are read-only views of those that are given; they are copied only to convert them.
     """
 
     spans: tuple[Span, ...]
@@ -40,22 +42,21 @@ class Prediction:
     mention_scores: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", np.ascontiguousarray(self.candidates, dtype=np.int64))
-        for name in ("probabilities", "members", "mention_scores"):
+        for name in ("candidates", "probabilities", "members", "mention_scores"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, np.ascontiguousarray(value, dtype=np.float64))
-        self._validate()
-        for array in (self.candidates, self.probabilities, self.members, self.mention_scores):
-            if array is not None:
+                dtype = np.int64 if name == "candidates" else np.float64
+                array = np.ascontiguousarray(value, dtype=dtype).view()  # a view, so that the caller's stays writable
                 array.flags.writeable = False
+                object.__setattr__(self, name, array)
+        self._validate()
 
     def __len__(self) -> int:
         return len(self.spans)
 
     @property
     def width(self) -> int:
-        """K, the most candidates a span may have."""
+        """K, the largest number of candidates."""
         return int(self.candidates.shape[1])
 
     def _validate(self) -> None:
@@ -65,7 +66,7 @@ class Prediction:
         if self.candidates.ndim != 2 or len(self.candidates) != size:
             raise PredictionError(f"candidates must be [{size}, K], not {self.candidates.shape}")
         own = np.arange(size)[:, None]
-        if ((self.candidates < NONE) | (self.candidates >= np.maximum(own, 0))).any():
+        if ((self.candidates < NONE) | (self.candidates >= own)).any():
             raise PredictionError("every candidate must be an earlier top span, or -1")
         ordered = np.sort(self.candidates, axis=1)
         if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NONE)).any():
@@ -84,7 +85,7 @@ class Prediction:
 
 
 def _check_rows(rows: Floats, candidates: Indices, name: str) -> None:
-    """Rows are distributions, with nothing on padding."""
+    """Raise unless every row is a distribution with no mass on padding."""
     size, width = candidates.shape
     if rows.shape != (size, 1 + width):
         raise PredictionError(f"{name} must be [{size}, {1 + width}], not {rows.shape}")

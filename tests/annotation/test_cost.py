@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from corefine.annotation.cost import CostModel, most_discrete_questions, most_pairwise_questions
+from corefine.annotation.cost import CostModel, most_pairwise_questions
 from corefine.annotation.question import Answer, Protocol, Reply
 from corefine.document import Span
 
 
 def test_fully_labelling_the_papers_average_document() -> None:
     cost = CostModel()
-    discrete = cost.discrete(yes=0, no=most_discrete_questions(201))
+    discrete = cost.discrete(yes=0, no=201)
     pairwise = cost.pairwise(most_pairwise_questions(201, candidates=100))
     assert most_pairwise_questions(201, candidates=100) == 15_050
     assert discrete == pytest.approx(6337.53)

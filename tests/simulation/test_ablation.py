@@ -10,7 +10,7 @@ from corefine.annotation.annotators import GoldAnnotator, annotate
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Answer, Protocol, Reply
 from corefine.annotation.revision import Revision
-from corefine.annotation.selectors import Entropy
+from corefine.annotation.selectors import Entropy, LccMcu
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 from corefine.links import Must
@@ -127,3 +127,13 @@ def test_retraining_keeps_the_answers(case: tuple[Document, Prediction]) -> None
     rows = asked.revision.rows.copy()
     asked.use(prediction)
     assert (asked.revision.rows == rows).all()
+
+
+@given(case=cases())
+def test_scores_follow_the_cluster_of_the_own_mention(case: tuple[Document, Prediction]) -> None:
+    document, prediction = case
+    asked = Session(document, prediction, closure=NoClosure, selector=LccMcu())
+    for _ in annotate(asked, GoldAnnotator(document)):
+        question = asked.next_question()
+        asked.use(prediction)
+        assert asked.next_question() == question

@@ -1,4 +1,4 @@
-"""Who answers. A person does so in the browser or a terminal; here is one who reads the gold clusters."""
+"""Simulated annotators. People answer in the browser or the terminal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from corefine.errors import InputError
 
 
 class Annotator(Interface):
-    """Anyone who can answer a question about one document."""
+    """Answers questions about one document."""
 
     def answer(self, question: Question) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question, its answer, and what came of it."""
+    """One question, its answer, and its outcome."""
 
     question: Question
     answer: Answer
@@ -40,15 +40,15 @@ def annotate(session: Session, annotator: Annotator) -> Iterator[Turn]:
 class GoldAnnotator:
     """Answers from a document's gold clusters.
 
-    nearest       marks the nearest antecedent in place of the first appearance
-    error_rate    share of answers that are wrong on purpose, for each step of a question by itself
+    nearest       marks the nearest antecedent instead of the first appearance
+    error_rate    share of answers that are wrong on purpose; each step of a question counts by itself
 
-    What it says to a question depends on the question and the seed alone, not on what was asked before.
+    An answer depends only on the question and the seed, not on earlier questions.
     """
 
     def __init__(self, gold: Document, *, nearest: bool = False, error_rate: float = 0.0, seed: int = 0) -> None:
         if not 0.0 <= error_rate <= 1.0:
-            raise InputError(f"an error rate lies between 0 and 1, not {error_rate}")
+            raise InputError(f"the error rate must be between 0 and 1, not {error_rate}")
         self._mentions = gold.mentions
         self._cluster = {span: cluster for cluster in gold.clusters for span in cluster}
         self._nearest = nearest
@@ -77,13 +77,13 @@ class GoldAnnotator:
         mention = question.mention
         earlier = [span for span in self._cluster.get(mention, ()) if span < mention]
         truth = mention if not earlier else earlier[-1] if self._nearest else earlier[0]
-        # Having said no to the true antecedent, one cannot name it: one error brings the next.
+        # After a wrong no to the true antecedent it cannot be marked: one error leads to the next.
         if self._errs(rng) or truth == question.antecedent:
             truth = self._wrong(question, truth, rng)
         return (Reply.ANTECEDENT if self._nearest and truth != mention else Reply.FIRST), truth
 
     def _wrong(self, question: Question, truth: Span, rng: np.random.Generator) -> Span:
-        """An earlier mention of another entity, or the mention itself, that is neither right nor just denied."""
+        """A wrong first appearance: not the truth, and not the antecedent that was just denied."""
         entity = self._cluster.get(question.mention, ())
         others = [
             span

@@ -1,10 +1,10 @@
 """From antecedents to clusters, with every answer respected.
 
-Each top span names at most one antecedent, and people have said what must and what cannot be one entity. Clusters are
-the connected parts of both together; where a part would join what people set apart, its weakest model links are
-dropped until it does not. A no therefore never comes back through a third mention.
+Each top span has at most one antecedent. Answers say what must and what cannot be one entity. Clusters are the
+connected parts of both together. If a part would join what answers set apart, its weakest model links are dropped
+until it does not, so a no is never undone through a third mention.
 
-After an answer only the parts it touches are decoded again; `Decoder.update` with every span is decoding from scratch.
+After an answer only the parts that it touches are decoded again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from corefine.prediction import NONE, Floats, Indices
 
 
 class Nodes:
-    """Numbers the mentions of one document: top spans by their row, other spans as they are met."""
+    """Numbers the mentions of one document: top spans by row, then other spans as they come."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans = list(spans)
@@ -31,12 +31,12 @@ class Nodes:
         return len(self.spans)
 
     def row(self, span: Span) -> int | None:
-        """The span's row in the prediction, None if it is no top span."""
+        """The span's row in the prediction, None if it is not a top span."""
         number = self._numbers.get(span)
         return number if number is not None and number < self.rows else None
 
     def number(self, span: Span) -> int:
-        """The span's node, a new one if it has none."""
+        """The span's node; a new one if needed."""
         number = self._numbers.setdefault(span, len(self.spans))
         if number == len(self.spans):
             self.spans.append(span)
@@ -44,10 +44,9 @@ class Nodes:
 
 
 class Decoder:
-    """Clusters of one document, kept up to date as antecedents and links change.
+    """The clusters of one document, updated as antecedents and links change.
 
-    labels    cluster of each node: one of the nodes in it, the same as before where that is possible, so that
-              few labels change
+    labels    the cluster of each node, named by one of its nodes. Labels stay the same where possible.
     """
 
     def __init__(self, nodes: Nodes, links: Links) -> None:
@@ -61,10 +60,7 @@ class Decoder:
         self._grow()
 
     def update(self, rows: Iterable[int], antecedents: Indices, strengths: Floats, spans: Iterable[Span]) -> list[int]:
-        """Take the rows' new antecedents (`NONE`: epsilon) and links that changed on `spans`.
-
-        Returns the nodes whose label changed.
-        """
+        """Take the rows' new antecedents (`NONE`: epsilon) and changed links on `spans`; return relabelled nodes."""
         seeds = {self._nodes.number(span) for span in spans}
         self._grow()
         for node in seeds:
@@ -91,7 +87,7 @@ class Decoder:
         return normalise(group for group in groups.values() if len(group) > 1)
 
     def _grow(self) -> None:
-        """Nodes met since are clusters of their own until they are linked."""
+        """Make each new node a cluster of its own."""
         known, size = len(self.labels), len(self._nodes)
         if known < size:
             self.labels = np.concatenate([self.labels, np.arange(known, size, dtype=np.int64)])
@@ -99,7 +95,7 @@ class Decoder:
             self._entity += [None] * (size - known)
 
     def _label(self, cluster: list[int]) -> list[int]:
-        """Give a cluster the label that most of it has, if that is one of its nodes; return the nodes relabelled."""
+        """Label a cluster with the most common label that is one of its nodes; return the relabelled nodes."""
         if len(cluster) == 1:  # most are
             [node] = cluster
             known, self.labels[node] = self.labels[node], node
@@ -112,22 +108,22 @@ class Decoder:
         return [node for node, known in zip(cluster, before, strict=True) if known != label]
 
     def _parts(self, seeds: set[int]) -> Iterator[list[int]]:
-        """Connected parts around the seeds: what could be one cluster if nothing forbade it."""
+        """The connected parts around the seeds: what would be one cluster if nothing were set apart."""
         antecedent, followers, entity, rows = self._antecedent, self._followers, self._entity, self._nodes.rows
         seen: set[int] = set()
-        gone_through: set[int] = set()
+        followed: set[int] = set()
         for seed in sorted(seeds):
             if seed in seen:
                 continue
             seen.add(seed)
             part = [seed]
-            for node in part:  # grows as it is gone through
+            for node in part:  # grows during the loop
                 tied = list(followers[node])
                 if node < rows and antecedent[node] != NONE:
                     tied.append(antecedent[node])
                 own = entity[node]
-                if own is not None and own not in gone_through:
-                    gone_through.add(own)
+                if own is not None and own not in followed:
+                    followed.add(own)
                     tied += map(self._nodes.number, self._links.members(own))
                 for neighbour in tied:
                     if neighbour not in seen:
@@ -136,7 +132,7 @@ class Decoder:
             yield part
 
     def _split(self, part: list[int]) -> list[list[int]]:
-        """The part as one cluster, or as several where people set some of it apart."""
+        """The part as one cluster, or as several if answers set some of it apart."""
         if len(part) == 1:
             return [part]
         present = {entity for node in part if (entity := self._entity[node]) is not None}
@@ -151,7 +147,7 @@ class Decoder:
         return groups.members()
 
     def _links_between(self, part: list[int]) -> Iterator[tuple[float, int, int]]:
-        """The model's links within a part, but for those within an entity: how weak each is, and its two ends."""
+        """The model's links in a part, except within an entity: minus the strength, and both ends."""
         entity, antecedents, strength = self._entity, self._antecedent, self._strength
         for node in part:
             if node < self._nodes.rows and (antecedent := antecedents[node]) != NONE:
@@ -161,12 +157,12 @@ class Decoder:
 
 
 class _Groups:
-    """Disjoint groups of nodes that refuse to join where an entity of one cannot be an entity of the other."""
+    """Disjoint groups of nodes. Two groups do not join if an entity of one cannot be an entity of the other."""
 
     def __init__(self, entities: dict[int, int | None], clashes: dict[int, set[int]]) -> None:
         self._root = {node: node for node in entities}
         self._members = {node: [node] for node in entities}
-        self._entities: dict[int, set[int]] = {}  # of each group, those that clash with any other
+        self._entities: dict[int, set[int]] = {}  # of each group, those that clash with another
         self._clashes: dict[int, set[int]] = {}
         first_of: dict[int, int] = {}
         for node, entity in entities.items():
@@ -180,7 +176,7 @@ class _Groups:
                 self._clashes[node] = set(clashes[entity])
 
     def join(self, a: int, b: int) -> None:
-        """Make the groups of two nodes one, unless people set apart something in them."""
+        """Merge the groups of two nodes, unless answers set something in them apart."""
         one, other = self._root[a], self._root[b]
         if one == other:
             return

@@ -1,7 +1,6 @@
 """What annotation costs, in seconds of a person's time.
 
-The defaults are the means of the paper's timing study. A project that has timed its own annotators puts its own
-numbers in their place.
+The defaults are the means of the paper's timing study. A project can use the times of its own annotators instead.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ class CostModel:
     """Seconds for each kind of question.
 
     initial            "same entity?"
-    follow_up          "mark the first appearance", right after a no
-    follow_up_alone    the same without an initial question before it
+    follow_up          "mark the first appearance" after a no
+    follow_up_alone    the same without an initial question
     """
 
     initial: float = 15.96
@@ -25,14 +24,14 @@ class CostModel:
     follow_up_alone: float = 28.01
 
     def discrete(self, yes: int, no: int) -> float:
-        """Discrete questions of which so many were answered yes and no. A no has cost its initial question too."""
+        """Discrete questions with this many yes and no answers. A no includes its initial question."""
         return self.initial * (yes + no) + self.follow_up * no
 
     def pairwise(self, questions: int) -> float:
         return self.initial * questions
 
     def follow_ups(self, questions: int) -> float:
-        """Questions that go straight to "mark the first appearance"."""
+        """Follow-up questions alone."""
         return self.follow_up_alone * questions
 
     def seconds(self, protocol: Protocol, answer: Answer) -> float:
@@ -42,13 +41,8 @@ class CostModel:
         return self.initial + (self.follow_up if answer.reply is not None and answer.same is False else 0.0)
 
 
-def most_discrete_questions(spans: int) -> int:
-    """How many discrete questions a document with so many top spans admits: one for each."""
-    return spans
-
-
 def most_pairwise_questions(spans: int, candidates: int = 100) -> int:
-    """How many pairs a document admits when each top span has at most so many candidates."""
+    """How many pairs there are to ask about if each top span has at most this many candidates (equation 10)."""
     if spans <= candidates:
         return spans * (spans - 1) // 2
     return candidates * (candidates - 1) // 2 + (spans - candidates) * candidates

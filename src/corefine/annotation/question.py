@@ -1,7 +1,7 @@
-"""The words of the protocol: what is asked, what can be answered, and what an answer asserts.
+"""Questions and answers.
 
-Two steps make a *discrete* question: "same entity?" about a mention and a proposed antecedent, and on no "mark the
-first appearance". *Pairwise* asks only the first, *follow-up* only the second; *mentions* asks "is this a mention?".
+A *discrete* question has two steps: "same entity?" about a mention and a proposed antecedent and, after a no, "mark the
+first appearance". *Pairwise* asks only the first, *follow-up* only the second. *Mentions* asks "is this a mention?".
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class Protocol(StrEnum):
 
 
 class Reply(StrEnum):
-    """Answers to "mark the first appearance". All but the first two may also come in place of yes or no."""
+    """Answers to "mark the first appearance". All but the first two are also possible in place of yes or no."""
 
     FIRST = "first"
-    """`span` is where the entity first appears; the mention itself if it is the first."""
+    """`span` is where the entity first appears, which may be the mention itself."""
     ANTECEDENT = "antecedent"
     """`span` is an earlier mention of the entity, not necessarily its first."""
     NOT_A_MENTION = "not-a-mention"
     BOUNDARIES = "boundaries"
-    """The mention should have been `span`; the question is asked again about that."""
+    """The mention should be `span`. The question is asked again about that span."""
     UNSURE = "unsure"
     """Asserts nothing."""
 
@@ -43,10 +43,10 @@ _WITHOUT_YES_OR_NO = frozenset({Reply.NOT_A_MENTION, Reply.BOUNDARIES, Reply.UNS
 class Question:
     """One question about one mention.
 
-    number         counts the questions of a session from 1; the answer to it has the same number
-    antecedent     what is proposed; None when the protocol proposes nothing
-    probability    of the proposed antecedent, under all answers so far; of being a mention, where that is asked
-    score          why it was chosen: the selector's value, the largest of all open questions
+    number         its number in the session, from 1; the answer has the same number
+    antecedent     what is proposed; None if the protocol proposes nothing
+    probability    of the proposed antecedent given all answers so far, or of being a mention if that is asked
+    score          the selector's score, the largest of all open questions
     """
 
     number: int
@@ -59,11 +59,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person said to one question.
+    """A person's answer to one question.
 
-    same     yes or no to "same entity?", yes to "is this a mention?"; None if that was not asked or not answered
-    reply    to the follow-up, or in place of yes or no
-    span     that goes with the reply
+    same     yes or no to "same entity?", yes to "is this a mention?"; None if not asked or not answered
+    reply    the answer to the follow-up, or in place of yes or no
+    span     the span of the reply
     """
 
     same: bool | None = None
@@ -77,7 +77,7 @@ class Answer:
         if self.same is True and self.reply is not None:
             raise AnswerError("a yes takes no follow-up")
         if self.same is None and self.reply is None:
-            raise AnswerError("an answer says yes, no, or something else: this one says nothing")
+            raise AnswerError("an answer needs yes, no, or a reply")
 
     @classmethod
     def yes(cls) -> Answer:
@@ -111,15 +111,15 @@ class Answer:
 
 
 def check_fits(answer: Answer, question: Question) -> None:
-    """Raise unless the answer is one that this question can have."""
+    """Raise unless the question can have this answer."""
     protocol, reply = question.protocol, answer.reply
     if protocol is Protocol.FOLLOW_UP:
         if answer.same is not None:
-            raise AnswerError("this question asks for the first appearance only; yes and no do not answer it")
+            raise AnswerError("this question asks only for the first appearance, not for yes or no")
     elif answer.same is None and reply not in _WITHOUT_YES_OR_NO:
         raise AnswerError(f"say yes or no before {reply and reply.value!r}")
     if protocol is Protocol.MENTIONS and answer.same is False:
-        raise AnswerError(f"say {Reply.NOT_A_MENTION.value!r} where this is no mention")
+        raise AnswerError(f"if this is not a mention, answer {Reply.NOT_A_MENTION.value!r}")
     if protocol is Protocol.PAIRWISE and answer.same is False and reply is not None:
         raise AnswerError("a pairwise question has no follow-up")
     if protocol is Protocol.DISCRETE and answer.same is False and reply is None:
@@ -127,7 +127,7 @@ def check_fits(answer: Answer, question: Question) -> None:
 
 
 def check_span(answer: Answer, question: Question) -> None:
-    """Raise unless the answer's span comes before the mention where it must, and is not what was just denied."""
+    """Raise unless the answer's span is where it must be, and is not the antecedent that was just denied."""
     span, mention = answer.span, question.mention
     if span is None:
         return
@@ -136,9 +136,9 @@ def check_span(answer: Answer, question: Question) -> None:
     if answer.reply is Reply.ANTECEDENT and span >= mention:
         raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
     if answer.reply is Reply.BOUNDARIES and span == mention:
-        raise OutsideError(f"span {span} has the boundaries it had")
+        raise OutsideError(f"span {span} has the same boundaries as before")
     if answer.same is False and span == question.antecedent:
-        raise AnswerError(f"{span} cannot be both: you said that it is another entity than {mention}")
+        raise AnswerError(f"{span} cannot be the same entity as {mention}: the answer says no to it")
 
 
 def span_to_json(span: Span) -> list[Any]:

@@ -118,11 +118,11 @@ class Revision:
         return linked
 
     def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
-        """Follow an entry that was given or withdrawn and changed the links so; return rows whose masses may differ."""
+        """Follow an entry that was given or withdrawn and changed the links so; return rows to score again."""
         return self.update(change)
 
     def update(self, change: Change) -> Indices:
-        """Follow a change of the links; return the rows whose masses may differ."""
+        """Follow a change of the links; return the rows to score again."""
         return self._update(change.spans, change.entities)
 
     def _update(self, spans: Iterable[Span], entities: Iterable[int]) -> Indices:
@@ -135,10 +135,7 @@ class Revision:
         rows = np.unique(np.concatenate([own, self._listed_by[turned], self._rows_apart(entities, own)]))
         for row in rows.tolist():
             self._revise(row)
-        changed = self._decode(rows, spans)
-        # a row's score may depend on the cluster its own mention is in, as well as on those of its candidates
-        moved = np.array([node for node in changed if node < len(self.prediction)], dtype=np.int64)
-        return np.unique(np.concatenate([rows, moved, self._listed_by[changed]]))
+        return self._decode(rows, spans)
 
     def _rows_apart(self, entities: Iterable[int], nodes: Indices) -> Indices:
         """Rows that list one of these nodes and may have to rule it out now, or no longer.
@@ -197,8 +194,12 @@ class Revision:
             entity = self.links.entity_id(self.nodes.spans[node])
             self._entity[node] = OWN - node if entity is None else entity
 
-    def _decode(self, rows: Indices, spans: Iterable[Span]) -> list[int]:
-        return self._decoder.update(rows.tolist(), self._antecedent[rows], self._strength[rows], spans)
+    def _decode(self, rows: Indices, spans: Iterable[Span]) -> Indices:
+        """Update the clusters after these rows, and links on these spans, changed. Returns rows to score again."""
+        changed = self._decoder.update(rows.tolist(), self._antecedent[rows], self._strength[rows], spans)
+        # a score can depend on the cluster of the row's own mention as well as on those of its candidates
+        moved = np.array([node for node in changed if node < len(self.prediction)], dtype=np.int64)
+        return np.unique(np.concatenate([rows, moved, self._listed_by[changed]]))
 
     def _revise(self, row: int) -> None:
         span = self.nodes.spans[row]

@@ -38,7 +38,7 @@ class NoClosure(Revision):
         return self._revise_mention(entry.question.mention)
 
     def _revise_mention(self, mention: Span) -> Indices:
-        """Apply all answers about a mention to its row; return the rows whose masses may differ."""
+        """Apply all answers about a mention to its row; return the rows to score again."""
         said = [assertion for entry in self._about[mention] for assertion in entry.assertions]
         spans = set(self.links.withdraw(mention).spans) if mention in self.links.answers() else set()
         cannot = [assertion for assertion in said if isinstance(assertion, Cannot)]
@@ -48,8 +48,7 @@ class NoClosure(Revision):
         rows = np.array([] if row is None else [row], dtype=np.int64)
         if row is not None:
             self._revise_row(row, mention, said)
-        changed = self._decode(rows, spans)
-        return np.union1d(rows, self._listed_by[changed])
+        return self._decode(rows, spans)
 
     def _revise_row(self, row: int, mention: Span, assertions: Sequence[Assertion]) -> None:
         said = Links()
