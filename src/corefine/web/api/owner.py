@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -99,7 +100,7 @@ class PersonRow(PersonView):
     seconds: float
     documents_done: int
     questions_per_hour: float | None
-    last_seen: Time | None
+    last_seen: Annotated[Time | None, Field(validation_alias="last_at")]
 
 
 def person_rows(connection: Connection) -> list[PersonRow]:
@@ -108,17 +109,8 @@ def person_rows(connection: Connection) -> list[PersonRow]:
     rows = []
     for person in people.everybody(connection):
         own = statistics.get(person.id, nothing)
-        rows.append(
-            PersonRow(
-                **PersonView.model_validate(person).model_dump(),
-                active=person.active,
-                answers=own.answers,
-                seconds=own.seconds,
-                documents_done=own.documents_done,
-                questions_per_hour=own.questions_per_hour,
-                last_seen=own.last_at,  # type: ignore[arg-type]  # a number of seconds, which `Time` turns into text
-            )
-        )
+        fields = {**asdict(person), **asdict(own), "questions_per_hour": own.questions_per_hour}
+        rows.append(PersonRow.model_validate(fields))
     return rows
 
 
