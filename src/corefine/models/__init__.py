@@ -1,6 +1,6 @@
-"""The coreference model: encoders, the span ranker over their states, and what trains and runs them.
+"""The coreference model. Importing this package does not import torch; most of its modules do.
 
-One module a stage: `encoders/` (tokens -> states), `inputs` (what the head reads), `spans` (all spans, their mention
-scores, the top spans), `pairs` (each top span against its candidates), `ranker` (the stages together), `loss`.
-Importing this package does not import torch; its modules do.
+network     encoders, and the span ranker over their states
+training    labels to weights: the loss, the loop, recipes and jobs
+storage     models on disk
 """

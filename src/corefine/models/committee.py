@@ -1,7 +1,7 @@
-"""A committee: members that differ in their seeds and score the same spans and candidates (docs/method.md).
+"""A committee: models with different seeds that score the same spans and candidates.
 
-Spans are kept by the mean of the members' mention scores; then each member scores every kept span against the same
-candidates. The averaged rows are the prediction, the members' own rows their votes.
+The top spans are those with the best mean mention score; each member then scores them against the same candidates.
+The mean of the members' rows is the prediction; their own rows are their votes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMITTEE = "committee"
 
 
 class Committee:
-    """Several models as one. A frozen encoder is shared, so its states are computed once for all."""
+    """Several models as one. Members that share a frozen encoder also share its states."""
 
     def __init__(self, members: Sequence[Model]) -> None:
         if not members:
@@ -43,7 +43,7 @@ class Committee:
         return len(self.members)
 
     def predict(self, document: Document) -> Prediction:
-        """One prediction: averaged probabilities, and those of each member."""
+        """The mean of the members' probabilities, and those of each member."""
         for member in self.members:
             member.train(False)
         with torch.inference_mode():
@@ -59,7 +59,7 @@ class Committee:
         )
 
     def to(self, device: torch.device | str) -> Self:
-        """Move to a device, in place; itself."""
+        """Move to a device, in place."""
         for member in self.members:
             member.to(device)
         return self
@@ -81,7 +81,7 @@ class Committee:
 
 
 def agreed_candidates(lists: Sequence[Tensor]) -> Tensor:
-    """One list of K candidates a span from those of all members: the best of each in turn, no one twice. [N, K]"""
+    """[N, K] K candidates for each span from those of all members: the best of each in turn, without repeats."""
     first = lists[0]
     if all(torch.equal(first, other) for other in lists[1:]):
         return first
@@ -90,13 +90,15 @@ def agreed_candidates(lists: Sequence[Tensor]) -> Tensor:
     again = torch.zeros_like(turns, dtype=torch.bool)
     again.scatter_(1, order[:, 1:], ordered[:, 1:] == ordered[:, :-1])
     kept = ~again & (turns != NONE)
-    place = (kept.cumsum(1) - 1).masked_fill(~kept, first.shape[1]).clamp(max=first.shape[1])  # the last is waste
+    place = (
+        (kept.cumsum(1) - 1).masked_fill(~kept, first.shape[1]).clamp(max=first.shape[1])
+    )  # the last column is dropped
     agreed = first.new_full((len(first), first.shape[1] + 1), NONE)
-    return agreed.scatter_(1, place, turns)[:, :-1]
+    return agreed.scatter_(1, place, turns)[:, :-1]  # the last column took what was left over
 
 
 def save_committee(folder: Path, members: Sequence[str], trained: dict[str, Any] | None = None) -> None:
-    """Make the model folders of these names, within `folder`, a committee."""
+    """Make these model folders within `folder` a committee."""
     facts = {"format": FORMAT, "corefine": __version__, "kind": COMMITTEE, "members": list(members)}
     content = json.dumps(facts | {"trained": trained or {}}, indent=1).encode()
     write_atomically(folder / f"{COMMITTEE}.json", content)
@@ -108,7 +110,7 @@ def is_committee(folder: Path) -> bool:
 
 
 def load_committee(folder: Path, *, cache: Path | None = None) -> Committee:
-    """The committee of a folder, its members sharing a frozen encoder."""
+    """The committee of a folder. Members with the same frozen encoder share it."""
     names = read_facts(folder, COMMITTEE).get("members")
     if not isinstance(names, list) or not names:
         raise ModelError(f"{folder / COMMITTEE}.json names no members")

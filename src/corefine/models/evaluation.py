@@ -1,4 +1,4 @@
-"""How well a model does on documents whose clusters are known."""
+"""Scores of a model on documents with gold clusters."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def evaluate(predict: Callable[[Document], Prediction], documents: Iterable[Docu
 
 
 def linked_share(predict: Callable[[Document], Prediction], documents: Iterable[Document]) -> float:
-    """The share, in percent, of the annotated pairs that the model puts into one entity.
+    """The percentage of annotated pairs that the model puts into one entity.
 
-    For partly annotated corpora (WinoBias, GAP): what is not annotated there counts neither for nor against.
+    For partly annotated corpora (WinoBias, GAP): other mentions do not count.
     """
     found = total = 0
     for document in documents:
@@ -34,7 +34,7 @@ def linked_share(predict: Callable[[Document], Prediction], documents: Iterable[
 
 
 def summary(scores: Scores) -> dict[str, float]:
-    """The scores that progress shows: F1 in percent, and mention recall and precision."""
+    """The F1 scores that progress shows, in percent."""
     return {
         "conll_f1": scores.conll_f1,
         "muc_f1": scores.muc.f1,

@@ -1,4 +1,4 @@
-"""The front door: load a model, give it texts or documents, get entities."""
+"""Texts or documents in, entities out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from typing import Protocol, overload
 
 from corefine.annotation.revision import decode
 from corefine.document import Cluster, Document, Span
-from corefine.errors import InputError, ModelError, OutsideError
+from corefine.errors import InputError, OutsideError
 from corefine.formats.tokens import tokenise
 from corefine.links import Links
-from corefine.models.committee import Committee, is_committee, load_committee
-from corefine.models.devices import choose_device
-from corefine.models.network.model import Model
-from corefine.models.storage.checkpoint import is_model, load_model
 from corefine.prediction import Prediction
 
 STARTER = Path(__file__).with_name("starter")
@@ -23,7 +19,7 @@ STARTER = Path(__file__).with_name("starter")
 
 
 class Predictor(Protocol):
-    """Anything that can say what it thinks of a document: a model, a committee, rules."""
+    """Anything that predicts documents: a model, a committee, rules."""
 
     def predict(self, document: Document) -> Prediction: ...
 
@@ -32,8 +28,8 @@ class Predictor(Protocol):
 class Result:
     """What a model found in one document.
 
-    document      as it was given; its own clusters, if it has any, played no part
-    prediction    top spans and the distribution of each over its antecedents
+    document      as it was given; its own clusters are not used
+    prediction    the top spans, and the distribution of each over its antecedents
     clusters      entities of two or more mentions, in document order
     """
 
@@ -61,7 +57,7 @@ class Result:
         return self.document.with_clusters(self.clusters)
 
     def probability(self, mention: tuple[int, int], antecedent: tuple[int, int] | None) -> float:
-        """P(ant(mention) = antecedent); None asks for "no antecedent". 0 for what the model did not consider."""
+        """The probability of an antecedent; None means "no antecedent". 0 if the model did not consider it."""
         for span in (mention, antecedent):
             if span is not None and not self.document.holds(Span(*span)):
                 raise OutsideError(f"span {Span(*span)} is outside document {self.document.key}")
@@ -75,12 +71,12 @@ class Result:
         return float(self.prediction.probabilities[row, 1 + columns[0]]) if len(columns) else 0.0
 
     def given(self, links: Links) -> Result:
-        """The entities when these links are certain: none is broken, and the rest follows the model."""
+        """The entities when these links are certain; where they say nothing, the model decides."""
         return Result(self.document, self.prediction, decode(self.prediction, links))
 
 
 class Resolver:
-    """A loaded model. `name` says which one, for messages and records."""
+    """A loaded model; `name` is for messages."""
 
     def __init__(self, model: Predictor, name: str = "model") -> None:
         self.model = model
@@ -113,22 +109,3 @@ def from_text(text: str, *, name: str = "text", language: str | None = None) -> 
         raise InputError(f"a text or a Document is needed, not {type(text).__name__}")
     words = tokenise(text, language)
     return Document(name, words.tokens, words.sentence_starts, language=language, text=text, offsets=words.offsets)
-
-
-def load(path_or_name: str | Path = "starter", *, device: str = "auto", cache: Path | None = None) -> Resolver:
-    """The model of a folder, or the one that ships with corefine.
-
-    device    "auto", "cpu", "cuda" or "mps"
-    cache     a folder to keep encoder states in, which makes predicting a document again much faster
-    """
-    folder = STARTER if str(path_or_name) == "starter" else Path(path_or_name).expanduser()
-    model: Model | Committee
-    if is_committee(folder):
-        model = load_committee(folder, cache=cache)
-    elif is_model(folder):
-        model = load_model(folder, cache=cache)
-    elif folder == STARTER:
-        raise ModelError("this installation lacks the starter model; train one with `make starter`")
-    else:
-        raise ModelError(f"{folder} holds no model: give a folder that `corefine train` wrote, or 'starter'")
-    return Resolver(model.to(choose_device(device)), str(path_or_name))

@@ -1,7 +1,7 @@
 """corefine in a spaCy pipeline: `nlp.add_pipe("corefine")` puts every entity into `doc.spans`.
 
-spaCy finds the component by itself, through an entry point of the package. It loads all entry points whenever a
-pipeline is made, so this module imports nothing heavy, and works where the extra "model" is not installed.
+spaCy finds the component through an entry point. It loads all entry points whenever a pipeline is made, so this module
+imports nothing heavy and works without the extra "model".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PREFIX = "coref_clusters"
 
 
 class CorefineComponent:
-    """Sets `doc.spans["coref_clusters_1"]` and so on, one group of spans for each entity, in document order."""
+    """Sets `doc.spans["coref_clusters_1"]` and so on, one group for each entity, in document order."""
 
     def __init__(self, resolver: Resolver, prefix: str = PREFIX) -> None:
         self.resolver = resolver
@@ -35,12 +35,12 @@ class CorefineComponent:
         return doc
 
     def pipe(self, stream: Iterable[Doc], **_: Any) -> Iterator[Doc]:
-        """Documents as they come; spaCy calls this for `nlp.pipe`."""
+        """spaCy calls this for `nlp.pipe`."""
         return map(self, stream)
 
 
 def from_spacy(doc: Doc) -> tuple[Document, list[int]]:
-    """A spaCy doc as a `Document`, and where each of its tokens stands in the doc: spaces are left out."""
+    """A spaCy doc as a `Document` without tokens of white space, and the position of each token in the doc."""
     kept = [token for token in doc if not token.is_space]
     starts = [0] if kept else []
     if doc.has_annotation("SENT_START"):

@@ -57,3 +57,9 @@ def test_quotation(tokens: list[str], inside: list[int]) -> None:
 def test_states_must_be_of_this_document(shape: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="for 13 tokens"):
         make_inputs(DOCUMENT, torch.zeros(shape))
+
+
+def test_a_cut_does_not_keep_the_whole_document_in_memory() -> None:
+    document = Document.from_sentences("d", [["a"] * 100])
+    cut = make_inputs(document, torch.zeros(100, 8)).cut(10, 20)
+    assert cut.states.untyped_storage().nbytes() == cut.states.nbytes

@@ -1,4 +1,4 @@
-"""What the head reads of one document: the encoder's states and a few integers for each token."""
+"""The input of the head: the encoder's states, and a few integers for each token."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from corefine.errors import InputError
 
 OPENING = frozenset({"“", "«", "„", "``", '"'})
 CLOSING = frozenset({"”", "»", "''", '"'})
+PER_TOKEN = ("sentences", "speakers", "words", "surfaces")
 
 
 class Surface(IntEnum):
-    """How a token is written; what an uncased encoder cannot see."""
+    """How a token is written; an uncased encoder does not see it."""
 
     LOWER = 0
     CAPITALISED = 1
-    FIRST = 2  # capitalised because a sentence starts here
+    FIRST = 2  # capitalised at the start of a sentence
     UPPER = 3
     DIGITS = 4
     MARK = 5
@@ -54,30 +55,17 @@ class Inputs:
         return len(self.words)
 
     def cut(self, start: int, end: int) -> Inputs:
-        """The same for the tokens from `start` to before `end`, their states still those of the whole document."""
-        return replace(
-            self,
-            states=self.states[..., start:end, :],
-            sentences=self.sentences[start:end],
-            speakers=self.speakers[start:end],
-            words=self.words[start:end],
-            surfaces=self.surfaces[start:end],
-        )
+        """The tokens from `start` up to `end`. A copy, so that it does not keep the whole document in memory."""
+        values = {name: getattr(self, name)[start:end].clone() for name in PER_TOKEN}
+        return replace(self, states=self.states[..., start:end, :].clone(), **values)
 
     def to(self, device: torch.device | str) -> Inputs:
         """The same on another device."""
-        return replace(
-            self,
-            states=self.states.to(device),
-            sentences=self.sentences.to(device),
-            speakers=self.speakers.to(device),
-            words=self.words.to(device),
-            surfaces=self.surfaces.to(device),
-        )
+        return replace(self, **{name: getattr(self, name).to(device) for name in ("states", *PER_TOKEN)})
 
 
 def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
-    """The head's view of a document, given the encoder's states [T, H] or [L, T, H] of it."""
+    """The input for a document with these states, [T, H] or [L, T, H]."""
     if states.ndim not in (2, 3) or states.shape[-2] != len(document):
         raise InputError(f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens")
     starts = set(document.sentence_starts)
@@ -98,7 +86,7 @@ def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) 
 
 
 def _numbers(values: Iterable[Hashable]) -> Tensor:
-    """Numbers for values in order of appearance, from 1; 0 for None."""
+    """The values numbered from 1 in order of appearance; 0 for None."""
     numbers: dict[Hashable, int] = {None: 0}
     return torch.tensor([numbers.setdefault(value, len(numbers)) for value in values], dtype=torch.long)
 

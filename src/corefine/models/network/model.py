@@ -21,7 +21,7 @@ from corefine.prediction import Prediction
 
 
 class Model:
-    """Documents in, rankings out. What training moves is `parts`; a frozen encoder is not among it."""
+    """Documents in, rankings out. `parts` is what training changes: a frozen encoder is not in it."""
 
     def __init__(self, config: ModelConfig, encoder: Encoder, ranker: SpanRanker) -> None:
         self.config = config
@@ -38,8 +38,8 @@ class Model:
     ) -> Self:
         """A model with new weights.
 
-        encoder    one that is loaded already
-        cache      a folder to keep a frozen encoder's states in
+        encoder    a loaded encoder to use
+        cache      a folder for the states of a frozen encoder
         """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -65,16 +65,16 @@ class Model:
 
     @property
     def frozen(self) -> bool:
-        """Whether the encoder's states of a document never change."""
+        """Whether training leaves the encoder as it is."""
         return self.encoder.module is None
 
     def inputs(self, document: Document) -> Inputs:
-        """What the ranker reads of a document, on the model's device."""
+        """The ranker's input for a document, on the model's device."""
         states = self.encoder.encode(document)
         if self.frozen:
-            states = states.half()  # as a cache keeps them, so that it makes no difference whether there is one
+            states = states.half()  # as in a cache, so that results do not depend on having one
         if states.is_inference() and not torch.is_inference_mode_enabled():
-            states = states.clone()  # a frozen encoder's states cannot otherwise take part in training
+            states = states.clone()  # training cannot use tensors of inference mode
         return make_inputs(document, states, self.config.head.genres).to(self.device)
 
     def rank(self, document: Document) -> Ranking:
@@ -83,7 +83,7 @@ class Model:
         return ranking
 
     def predict(self, document: Document) -> Prediction:
-        """What the model says about a document, without gradients or dropout."""
+        """The prediction for a document, without gradients or dropout."""
         self.train(False)
         with torch.inference_mode():
             return self.rank(document).prediction()
@@ -93,7 +93,7 @@ class Model:
         self.parts.train(mode)
 
     def to(self, device: torch.device | str) -> Self:
-        """Move to a device, in place; itself."""
+        """Move to a device, in place."""
         self.device = torch.device(device)
         self.encoder.to(self.device)
         self.parts.to(self.device)
@@ -104,7 +104,7 @@ class Model:
         return dict(self.parts.state_dict())
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take these weights; all of them must be there, fit, and be known."""
+        """Load weights by name: exactly those of the model, in the same shapes."""
         own = self.parts.state_dict()
         if missing := own.keys() - tensors.keys():
             raise ModelError(f"the weights lack {_some(missing)}: the file is incomplete or of another model")

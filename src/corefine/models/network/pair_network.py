@@ -1,8 +1,8 @@
-"""The pair scorer's network, computed for a few rows of pairs at a time.
+"""The network of the pair scorer, computed for a block of rows at a time.
 
-For all pairs at once, every layer would be an array of N x K x hidden numbers (a hundred thousand pairs in a
-document of 2,000 tokens), and time would go into moving them through memory. A block stays in the processor's
-cache, and the backward pass makes it again instead of having kept it.
+For all pairs at once, each layer would be an array of N x K x hidden numbers (a hundred thousand pairs in a document
+of 2,000 tokens), and most of the time would go into moving it through memory. A block fits the processor's cache; the
+backward pass computes it again instead of keeping it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 BLOCK = {"cpu": 400_000, "cuda": 64_000_000, "mps": 16_000_000}
-"""Numbers in the largest array of a block, by device: as many as its cache likes."""
+"""How many numbers the largest array of a block may have, by device."""
 
 
 def rows_in_blocks(size: int, cost: int, device: torch.device) -> Iterator[slice]:
-    """Rows in blocks, given how many numbers a row makes."""
+    """`size` rows in blocks; `cost` is how many numbers a row needs."""
     step = max(1, BLOCK.get(device.type, BLOCK["cpu"]) // max(cost, 1))
     return (slice(start, min(start + step, size)) for start in range(0, size, step))
 
@@ -76,7 +76,7 @@ class PairNetwork(torch.autograd.Function):
             d_readout.addmv_(layers[-1].flatten(0, 1).t(), d_scores.flatten())
             d_hidden = d_scores[:, :, None] * readout
             for depth in reversed(range(len(layers))):
-                # Where relu or the mask gave 0, nothing flows back.
+                # Where relu or the mask gave 0, the gradient is 0.
                 d_hidden = torch.ops.aten.threshold_backward(d_hidden, layers[depth], 0)
                 if masks is not None:
                     d_hidden *= masks[depth, rows, None]

@@ -1,7 +1,7 @@
-"""Stage two: each top span against its candidate antecedents.
+"""Stage two: scores of each top span against its candidate antecedents.
 
-The pair scorer is a feed-forward network over [g_i; g_j; g_i * g_j; features]. Neither the concatenation nor, in
-the default head, the product of whole g's is ever built: see `PairNetwork`.
+The pair scorer is a feed-forward network over [g_i; g_j; g_i * g_j; features]. The concatenation is never built, nor,
+in the default head, the product of whole g's: see `PairNetwork`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Bucket b holds distances from DISTANCES[b - 1] up to below DISTANCES[b], counted in top spans."""
 
 COARSE_WIDTH = 64
-"""Numbers that the coarse, bilinear score of a pair is taken over."""
+"""The width of the two projections whose product is a pair's coarse score."""
 
 
 class PairScorer(nn.Module):
-    """Scores of pairs of top spans, mention scores aside."""
+    """Scores of pairs of top spans, without their mention scores."""
 
     def __init__(self, config: HeadConfig, size: int) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class PairScorer(nn.Module):
         self.size = size  # of g
         self.product_size = size if config.pair_width == FULL else int(config.pair_width)
         self.project: nn.Module | None = None
-        if config.pair_width != FULL:  # normalised, or products of small numbers would take long to learn from
+        if config.pair_width != FULL:  # normalised: products of small numbers learn slowly
             normal = nn.LayerNorm(self.product_size, elementwise_affine=False)
             self.project = nn.Sequential(nn.Linear(size, self.product_size), normal)
         feature = config.feature_width
@@ -49,7 +49,7 @@ class PairScorer(nn.Module):
         self.coarse_right = nn.Linear(size, COARSE_WIDTH, bias=False) if config.coarse_to_fine else None
 
     def forward(self, inputs: Inputs, top: TopSpans, spans: Tensor, candidates: Tensor) -> Tensor:
-        """Scores [N, K]; those of padding mean nothing.
+        """Scores [N, K]; ignore those of padding.
 
         Shape: spans [N, G] are the g's; candidates [N, K] with `NONE` as padding.
         """
@@ -80,7 +80,7 @@ class PairScorer(nn.Module):
         return (own - 1 - torch.arange(reach, device=device)).clamp(min=NONE)
 
     def _features(self, inputs: Inputs, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """All features of a pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
+        """The features of each pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
         feature = self.config.feature_width
         size = len(top)
         own = torch.arange(size, device=others.device)[:, None]
@@ -120,7 +120,7 @@ class PairScorer(nn.Module):
     def coarse(self, spans: Tensor, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K].
 
-        `candidates` are only scored, where others have chosen them.
+        If `candidates` are given, they are only scored.
         """
         if self.coarse_left is None or self.coarse_right is None:
             raise ValueError("coarse scores need coarse_to_fine")
@@ -135,7 +135,7 @@ class PairScorer(nn.Module):
         return candidates, torch.cat(blocks) if blocks else spans.new_zeros(others.shape)
 
     def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
-        """The K earlier spans with the best product and mention score, among a window of them: [N, K]."""
+        """[N, K] the K best of the `coarse_window` previous spans, by product and mention score."""
         size, window = len(left), self.config.coarse_window
         reach = min(self.config.candidates, max(size - 1, 0))
         chosen = []
@@ -153,7 +153,7 @@ class PairScorer(nn.Module):
 
 
 def _strings(inputs: Inputs, top: TopSpans) -> Tensor:
-    """[N] numbers, equal where the top spans have the same words."""
+    """[N] a number for each top span; the same for spans with the same words."""
     if not len(top):
         return top.starts
     reach = int((top.ends - top.starts).max()) + 1

@@ -1,14 +1,13 @@
 """The span ranker: a document's states in, a ranking of antecedents out.
 
-Stages, in the order they run: mix layers and add context (`tokens`), score all spans (`mentions`), keep the best
-(`prune`), score each against its candidates (`pairs`). A committee runs `mentions` for each member, prunes once on
-the mean of their scores, and runs `pairs` for each member on the same top spans.
+Its stages in order: `tokens` mixes layers and adds context, `mentions` scores all spans, `prune` keeps the best, and
+`pairs` scores these against their candidates. A committee prunes once, on the mean of its members' mention scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -23,13 +22,13 @@ from corefine.prediction import NONE, Prediction
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Top spans and the scores of their candidates, as tensors that carry gradients.
+    """Top spans and the scores of their candidates, with gradients.
 
     top               N spans in document order
     mention_scores    [N]
     candidates        [N, K] indices of earlier top spans; -1 is padding
     scores            [N, 1 + K]; column 0 is epsilon and always 0; padding is -inf
-    mentions          of all spans, for a loss on mentions
+    mentions          the scores of all spans, for the loss on mentions
     """
 
     top: TopSpans
@@ -39,7 +38,7 @@ class Ranking:
     mentions: MentionScores
 
     def prediction(self) -> Prediction:
-        """What the rest of corefine reads."""
+        """The same as probabilities, without torch."""
         return Prediction(
             spans=self.top.spans,
             candidates=self.candidates.cpu().numpy(),
@@ -49,7 +48,7 @@ class Ranking:
 
 
 class SpanRanker(nn.Module):
-    """The head. `width` is that of the encoder's states, `layers` how many of them are mixed."""
+    """The head. `width` and `layers` are those of the encoder."""
 
     def __init__(self, config: ModelConfig, width: int, layers: int = 1) -> None:
         super().__init__()
@@ -75,14 +74,14 @@ class SpanRanker(nn.Module):
         return scores
 
     def prune(self, mentions: MentionScores | Sequence[MentionScores]) -> TopSpans:
-        """The top spans, by the mean score where several members have scored."""
+        """The top spans; of several members, by the mean of their scores."""
         if isinstance(mentions, MentionScores):
             return prune(mentions, self.config.head)
         mean = torch.stack([member.scores for member in mentions]).mean(0)
-        return prune(mentions[0].with_scores(mean), self.config.head)
+        return prune(replace(mentions[0], scores=mean), self.config.head)
 
     def candidates(self, mentions: MentionScores, top: TopSpans) -> Tensor:
-        """The candidates this model would choose, [N, K], the best or nearest first."""
+        """[N, K] the candidates that this model chooses, the best or nearest first."""
         if not self.config.head.coarse_to_fine:
             return self.pair.nearest(len(top), top.starts.device)
         spans = self.spans.represent(mentions, top)
@@ -91,7 +90,7 @@ class SpanRanker(nn.Module):
     def pairs(
         self, inputs: Inputs, mentions: MentionScores, top: TopSpans, candidates: Tensor | None = None
     ) -> Ranking:
-        """The ranking of the top spans; `mentions` are this model's own, `candidates` too unless they are given."""
+        """The ranking of the top spans, with this model's own candidates if none are given."""
         spans = self.spans.represent(mentions, top)  # [N, G]
         mention_scores = self.spans.of(mentions, top, spans)  # [N]
         coarse: Tensor | None = None
@@ -107,7 +106,7 @@ class SpanRanker(nn.Module):
         return Ranking(top, mention_scores, candidates, scores, mentions)
 
     def tokens(self, inputs: Inputs) -> Tensor:
-        """What spans are made of, [T, D]: mixed states, the surface of tokens, the context layer's states."""
+        """[T, D] what spans are made of: mixed states, the surface of tokens, the context layer's states."""
         states = inputs.states.float()
         if self.mix is not None:
             states = torch.einsum("l,lth->th", self.mix.softmax(0), states)

@@ -1,15 +1,14 @@
-"""Stage one: every span up to a width, its mention score, and which spans are kept.
+"""Stage one: the mention scores of all spans up to a width, and which spans are kept.
 
-A span's representation is g = [start; end; head; width], where head is an attention-weighted mean of its tokens.
-Of all spans only the mention score is needed, so g is never built for them: the first linear map of the scorer is
-pushed through the concatenation (tokens are projected once, then gathered and added). g itself is built for the
-top spans alone.
+A span is represented by g = [start; end; head; width], where head is an attention-weighted mean of its tokens. g is
+built only for the top spans. The mention scores of all spans do not need it: the first linear layer is applied to
+each token once, and its parts are gathered and added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -24,24 +23,21 @@ MASKED = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class MentionScores:
-    """Every span of a document, by start and width, and how much each looks like a mention.
+    """The mention scores of all spans of a document.
 
-    scores       [T, W] of the span that starts at t and has w + 1 tokens; -inf where there is no such span
+    scores       [T, W] of the span that starts at t and has w + 1 tokens; -inf if there is no such span
     tokens       [T, D] what spans are made of
-    attention    [T] log-weight of each token within any span that holds it
+    attention    [T] the log-weight of each token in the head of a span
     """
 
     scores: Tensor
     tokens: Tensor
     attention: Tensor
 
-    def with_scores(self, scores: Tensor) -> MentionScores:
-        return replace(self, scores=scores)
-
 
 @dataclass(frozen=True, slots=True)
 class TopSpans:
-    """The spans that are kept, in document order: starts [N] and ends [N], both inclusive."""
+    """The top spans in document order: starts [N] and ends [N], both inclusive."""
 
     starts: Tensor
     ends: Tensor
@@ -55,13 +51,13 @@ class TopSpans:
 
     @classmethod
     def of(cls, spans: Sequence[Span], device: torch.device | str = "cpu") -> TopSpans:
-        """Given spans, to be ranked as they are."""
+        """These spans, in document order."""
         ordered = torch.tensor(sorted(spans), dtype=torch.long, device=device).reshape(-1, 2)
         return cls(ordered[:, 0].contiguous(), ordered[:, 1].contiguous())
 
 
 class SpanScorer(nn.Module):
-    """Mention scores of all spans, and representations of a few."""
+    """Mention scores of all spans, and representations of the top spans."""
 
     def __init__(self, config: HeadConfig, width: int) -> None:
         super().__init__()
@@ -85,13 +81,15 @@ class SpanScorer(nn.Module):
         blocks = []
         for rows in rows_in_blocks(len(tokens), self.config.max_span_width * self.config.hidden, tokens.device):
             reach = slice(rows.start, rows.stop + self.config.max_span_width - 1)
-            blocks.append(self._scores(tokens[reach], attention[reach], rows.stop - rows.start))
+            hidden = torch.relu(self._first_layer(tokens[reach], attention[reach], rows.stop - rows.start))
+            blocks.append(self._rest(hidden))  # [B, W]
         scores = torch.cat(blocks)  # [T, W]
         return MentionScores(scores.masked_fill(~self._exists(sentences), MASKED), tokens, attention)
 
     def represent(self, mentions: MentionScores, top: TopSpans) -> Tensor:
         """g of the top spans, [N, 3 D + F]."""
-        offsets = torch.arange(self._reach(top), device=top.starts.device)  # [R]
+        reach = int((top.ends - top.starts).max()) + 1 if len(top) else 1
+        offsets = torch.arange(reach, device=top.starts.device)  # [R]
         inside = top.starts[:, None] + offsets  # [N, R]
         beyond = inside > top.ends[:, None]
         inside = torch.where(beyond, top.ends[:, None], inside)
@@ -108,7 +106,7 @@ class SpanScorer(nn.Module):
         )
 
     def of(self, mentions: MentionScores, top: TopSpans, spans: Tensor) -> Tensor:
-        """Mention scores [N] of the top spans; one that is wider than any that was scored is scored from g."""
+        """[N] the mention scores of the top spans; spans wider than `max_span_width` are scored from g."""
         columns = top.ends - top.starts  # [N]
         wide = columns >= self.config.max_span_width
         scores = mentions.scores[top.starts, columns.clamp(max=self.config.max_span_width - 1)]
@@ -117,14 +115,9 @@ class SpanScorer(nn.Module):
             return scores
         return torch.where(wide, self._rest(torch.relu(self.first(spans))), scores)
 
-    def _scores(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
-        """Scores [size, W] of the spans that start at the first tokens of a block, which has those they reach."""
-        hidden = torch.relu(self._first_layer(tokens, attention, size))  # [B, W, hidden]
-        return self._rest(hidden)
-
     def _rest(self, hidden: Tensor) -> Tensor:
-        """What follows the first layer: [..., hidden] -> [...]."""
-        # One mask for all widths of a start: sampling one for each span costs more than the layer itself.
+        """The layers after the first: [..., hidden] -> [...]."""
+        # One dropout mask for all widths of a start: one for each span costs more time than the layer.
         hidden = self._drop(hidden)
         for layer in self.deeper:
             hidden = self._drop(torch.relu(layer(hidden)))
@@ -132,7 +125,7 @@ class SpanScorer(nn.Module):
         return scores.squeeze(-1)
 
     def _first_layer(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
-        """The first linear map of every g, without any g: [B, W, hidden]."""
+        """[B, W, hidden] the first layer for all spans that start at the first `size` tokens."""
         start, end, head, width = torch.split(
             self.first.weight, [self.width, self.width, self.width, self.config.feature_width], dim=1
         )
@@ -140,7 +133,7 @@ class SpanScorer(nn.Module):
         starts = F.linear(tokens[:size], start, self.first.bias)  # [B, hidden]
         ends = self._windows(F.linear(tokens, end), size)  # [B, W, hidden]
         heads = self._windows(F.linear(tokens, head), size)  # [B, W, hidden]
-        # weights[t, w, k] is what token t + k contributes to the span of w + 1 tokens that starts at t.
+        # weights[t, w, k] is the weight of token t + k in the span of w + 1 tokens that starts at t.
         logits = self._windows(attention[:, None], size).transpose(1, 2)  # [B, 1, W]
         triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
         weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [B, W, W]
@@ -148,13 +141,13 @@ class SpanScorer(nn.Module):
         return torch.baddbmm(ends, weights, heads) + starts[:, None] + widths
 
     def _windows(self, values: Tensor, size: int) -> Tensor:
-        """[B.., D] -> [B, W, D]: for each of the first tokens, itself and those after it; zeros behind the last."""
+        """[.., D] -> [B, W, D]: each of the first `size` tokens with those after it; zeros after the last."""
         reach = self.config.max_span_width
         padded = F.pad(values, (0, 0, 0, size + reach - 1 - len(values)))
         return padded.unfold(0, reach, 1).transpose(1, 2)
 
     def _exists(self, sentences: Tensor) -> Tensor:
-        """[T, W]: which spans there are."""
+        """[T, W] which spans exist."""
         reach = self.config.max_span_width
         last = torch.arange(len(sentences), device=sentences.device)[:, None] + torch.arange(
             reach, device=sentences.device
@@ -169,9 +162,6 @@ class SpanScorer(nn.Module):
             return hidden
         mask = hidden.new_ones(hidden.shape[0], *[1] * (hidden.ndim - 2), hidden.shape[-1])
         return hidden * F.dropout(mask, self.config.dropout)
-
-    def _reach(self, top: TopSpans) -> int:
-        return int((top.ends - top.starts).max()) + 1 if len(top) else 1
 
 
 def prune(mentions: MentionScores, config: HeadConfig) -> TopSpans:
@@ -190,7 +180,7 @@ def prune(mentions: MentionScores, config: HeadConfig) -> TopSpans:
 
 
 def _without_crossing(flat: Tensor, keep: int, reach: int) -> list[int]:
-    """The best spans, best first, none of which crosses a better one."""
+    """The best spans, best first, without those that cross a better one."""
     chosen: list[int] = []
     latest_end: dict[int, int] = {}  # the last token of the widest chosen span that starts here
     earliest_start: dict[int, int] = {}  # the first token of the widest chosen span that ends here

@@ -1,7 +1,6 @@
 """Models on disk: a folder with `model.json` and the weights it points to.
 
-A frozen encoder's weights are not saved; the folder keeps a fingerprint, so that a head is never put on states it
-was not trained on.
+The weights of a frozen encoder are not saved, only their fingerprint: a head must not get states of another encoder.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ MODEL = "model"
 def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = None, *, half: bool = False) -> None:
     """Save the model, replacing the one in the folder.
 
-    trained    how it came to be: data, settings, scores; for people, and for the model card
-    half       float16, half the size; loading gives float32 again
+    trained    facts about its training: data, settings, scores
+    half       save as float16, which is half the size; loading gives float32
     """
     facts = {"kind": MODEL, "config": model.config.to_dict(), "encoder": _identity(model.encoder, model.frozen)}
     tensors = model.tensors()
@@ -38,10 +37,10 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
 
 
 def load_model(folder: Path, *, share: Model | None = None, cache: Path | None = None) -> Model:
-    """The model of a folder, checked in every way it can be.
+    """The model of a folder.
 
     share    a model whose frozen encoder is used again if it has the same settings
-    cache    a folder to keep a frozen encoder's states in
+    cache    a folder for the states of a frozen encoder
     """
     record = load_tensors(folder, MODEL)
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
@@ -64,7 +63,7 @@ def is_model(folder: Path) -> bool:
 
 
 def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
-    """What must be the same of an encoder when the model is loaded again."""
+    """What must be the same when the model is loaded again."""
     return {
         "name": encoder.name,
         "width": encoder.width,
@@ -74,7 +73,7 @@ def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
 
 
 def _vocabulary(encoder: Encoder) -> str | None:
-    """A hash of the words or sub-words an encoder knows, and of their order; None where it has no list."""
+    """A hash of the encoder's vocabulary; None if it has none."""
     bare = encoder.encoder if isinstance(encoder, CachedEncoder) else encoder
     tokenizer = getattr(bare, "tokenizer", None)
     index = tokenizer.get_vocab() if tokenizer is not None else getattr(bare, "index", None)

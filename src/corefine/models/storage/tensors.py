@@ -1,8 +1,8 @@
-"""Tensors and facts on disk: safetensors and JSON, never a pickle, and never half of a save.
+"""Named tensors on disk, with facts about them: safetensors and JSON, no pickles.
 
-A record NAME in a folder is `NAME.json` and the weights file it points to, `NAME-<sha256>.safetensors`. Saving
-writes the new weights beside the old, then replaces the JSON in one step, then removes weights no JSON points to.
-So whatever happens at whatever moment, the JSON on disk points to a whole file; a save that fails changes nothing.
+NAME in a folder is `NAME.json` and the file it points to, `NAME-<sha256>.safetensors`. Saving writes new tensors
+beside the old ones, replaces the JSON in one step, and then removes the old file. So the JSON on disk always points to
+a whole file, and a save that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from corefine.errors import ModelError
 from corefine.files import write_atomically
 
 FORMAT = 1
-"""Goes up when an older corefine could not read what this one writes."""
+"""Raised when older versions of corefine cannot read what this one writes."""
 
 _NAME_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTensors:
-    """What was saved: tensors by name, and JSON values."""
+    """Tensors by name, and JSON values about them."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
 
 
 def save_tensors(folder: Path, name: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Save, replacing the record of that name if there is one."""
+    """Save under a name, replacing what is there."""
     for key, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise ModelError(f"{key} holds NaN or infinity, so nothing was saved; lower the learning rate")
@@ -54,13 +54,13 @@ def save_tensors(folder: Path, name: str, tensors: Mapping[str, Tensor], facts: 
     except OSError as error:
         if weights not in before:
             weights.unlink(missing_ok=True)
-        raise ModelError(f"{name} cannot be saved to {folder} ({error}); what was there is as it was") from error
+        raise ModelError(f"{name} cannot be saved to {folder} ({error}); the last save is unchanged") from error
     for old in before - {weights}:
         old.unlink(missing_ok=True)
 
 
 def load_tensors(folder: Path, name: str) -> StoredTensors:
-    """Load and check a record: its format, that its weights are whole and unaltered, and that they are numbers."""
+    """Load what was saved under a name. Checks the format, the SHA-256, and that there is no NaN or infinity."""
     facts = read_facts(folder, name)
     path = folder / str(facts.get("weights"))
     try:
@@ -80,7 +80,7 @@ def load_tensors(folder: Path, name: str) -> StoredTensors:
 
 
 def read_facts(folder: Path, name: str) -> dict[str, Any]:
-    """The JSON of a record alone, its format checked."""
+    """Only the JSON values."""
     path = folder / f"{name}.json"
     try:
         facts = json.loads(path.read_bytes())
@@ -99,12 +99,12 @@ def read_facts(folder: Path, name: str) -> dict[str, Any]:
 
 
 def exists(folder: Path, name: str) -> bool:
-    """Whether the folder holds a record of that name."""
+    """Whether the folder has tensors of that name."""
     return (folder / f"{name}.json").is_file()
 
 
 def _weights_of(folder: Path, name: str) -> Iterator[Path]:
-    """The weights files of this record, and not of one whose name begins the same."""
+    """The tensor files of that name, without those of longer names that start with it."""
     for path in folder.glob(f"{name}-*.safetensors"):
         middle = path.name.removeprefix(f"{name}-").removesuffix(".safetensors")
         if len(middle) == _NAME_DIGITS and all(letter in "0123456789abcdef" for letter in middle):

@@ -1,4 +1,4 @@
-"""What training tells its caller while it runs. The caller saves, logs, draws a bar or stops listening."""
+"""The events that training yields while it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The states of `done` of `documents` are in the cache of the frozen encoder."""
+    """`done` of `documents` are in the cache of the frozen encoder."""
 
     done: int
     documents: int
@@ -17,7 +17,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Training begins, or goes on after an interruption at `epoch` and `step`."""
+    """Training begins, or resumes at `epoch` and `step`."""
 
     epochs: int
     steps_per_epoch: int
@@ -38,7 +38,7 @@ class EpochStart:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One update of the weights is done. `step` counts over all epochs, from 1; `loss` is a mean over mentions."""
+    """One update of the weights. `step` counts over all epochs, from 1; `loss` is a mean over mentions."""
 
     epoch: int
     step: int
@@ -58,7 +58,7 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class NewBest:
-    """The model is better than any before, and saved if there is a folder to save it to."""
+    """The model is better than all before; it is saved if there is a folder."""
 
     epoch: int
     conll_f1: float
@@ -66,7 +66,7 @@ class NewBest:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Everything needed to go on from here is on disk."""
+    """The state of the training is on disk; it can be resumed from here."""
 
     epoch: int
     step: int
@@ -86,5 +86,5 @@ TrainingEvent = Encoding | Started | EpochStart | Step | Evaluated | NewBest | S
 
 
 def to_json(event: TrainingEvent) -> dict[str, Any]:
-    """The event as JSON values, its kind under "event"."""
+    """The event as JSON values; "event" is its type."""
     return {"event": type(event).__name__, **asdict(event)}

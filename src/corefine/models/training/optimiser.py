@@ -1,4 +1,4 @@
-"""AdamW with warm-up and decay, a running mean of weights, and all of their state as plain tensors."""
+"""AdamW with warm-up and decay, and a running mean of weights. Their state is plain tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 class Optimiser:
-    """Moves a model's weights. `parameters` are the ones that learn, by name."""
+    """Updates the weights of a model. `parameters` are those that learn, by name."""
 
     def __init__(self, model: Model, config: TrainingConfig, steps: int) -> None:
         self.config = config
@@ -28,7 +28,7 @@ class Optimiser:
         self._rates = [float(group["lr"]) for group in self._adam.param_groups]
 
     def rate(self, step: int) -> float:
-        """The share of the highest learning rate that a step uses; steps count from 0."""
+        """The learning rate of a step as a share of the highest; steps count from 0."""
         warmup = round(self.config.warmup * self.steps)
         if step < warmup:
             return (step + 1) / (warmup + 1)
@@ -40,11 +40,11 @@ class Optimiser:
         return 1.0
 
     def clip(self) -> float:
-        """Scale the gradients down to the largest norm allowed. Returns the norm they had."""
+        """Scale the gradients down to the largest norm allowed. Returns their norm before."""
         return float(nn.utils.clip_grad_norm_(list(self.parameters.values()), self.config.clip or math.inf))
 
     def update(self, step: int) -> float:
-        """Move the weights along their gradients, and clear those. Returns the head's learning rate."""
+        """Update the weights and clear the gradients. Returns the head's learning rate."""
         factor = self.rate(step)
         for group, rate in zip(self._adam.param_groups, self._rates, strict=True):
             group["lr"] = rate * factor
@@ -53,7 +53,7 @@ class Optimiser:
         return self._rates[0] * factor
 
     def tensors(self) -> dict[str, Tensor]:
-        """The moments of every parameter that has any."""
+        """The moments of all parameters that have any."""
         state = self._adam.state
         return {
             f"{name}.{moment}": state[value][moment]
@@ -63,7 +63,7 @@ class Optimiser:
         }
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from these moments."""
+        """Continue from these moments."""
         for name, value in self.parameters.items():
             found = {moment: tensors[f"{name}.{moment}"] for moment in _MOMENTS if f"{name}.{moment}" in tensors}
             if not found:
@@ -86,7 +86,7 @@ class Optimiser:
 
 
 class RunningMean:
-    """An exponential running mean of the weights that learn. With decay 0 it is the weights themselves."""
+    """An exponential running mean of the weights that learn; with decay 0, the weights themselves."""
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], decay: float) -> None:
         self._parameters = parameters
@@ -95,7 +95,7 @@ class RunningMean:
         self._updates = 0
 
     def update(self) -> None:
-        """Take the present weights into the mean; early on they count for more."""
+        """Add the present weights to the mean; the first ones count more."""
         if not self._decay:
             return
         self._updates += 1
@@ -106,7 +106,7 @@ class RunningMean:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Within this, the model has the mean weights."""
+        """Give the model the mean weights for a while."""
         present = {name: self._parameters[name].detach().clone() for name in self._mean}
         self._copy(self._mean)
         try:
@@ -115,11 +115,10 @@ class RunningMean:
             self._copy(present)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Its state."""
         return {"updates": torch.tensor(self._updates), **self._mean} if self._decay else {}
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from this state."""
+        """Continue from this state."""
         if not self._decay:
             return
         if tensors.keys() != self._mean.keys() | {"updates"}:

@@ -1,7 +1,7 @@
-"""Training, as a loop that yields what happens and leaves showing, logging and stopping to its caller.
+"""The training loop. It yields events; showing, logging and stopping are up to the caller.
 
-Everything random in a step follows from the seed and the number of the step, and nothing else: a run that was
-killed and resumed, or whose caller used torch in between, ends with the same weights, byte for byte.
+Everything random in a step follows from the seed and the number of the step. So a run that was killed and resumed, or
+whose caller used torch in between, ends with the same weights, byte for byte.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import TrainingConfig
 
 STATE = "training"
-"""The record that holds all a run needs to go on; the record "model" beside it is the best model so far."""
+"""The state of a run has this name in its folder; "model" beside it is the best model so far."""
 
 SETTINGS = "training configuration"
 
 HELD_BYTES = 2**31
-"""States of a frozen encoder that are kept in memory between epochs; those beyond are read again."""
+"""How many bytes of a frozen encoder's states are kept in memory between epochs; others are read again."""
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """How far a run has come: the part of its state that is not tensors."""
+    """How far a run is: the part of its state that is not tensors."""
 
     epoch: int = 0
     step: int = 0
     best_epoch: int | None = None
     best_f1: float | None = None
     stale: int = 0  # epochs since the best
-    over: str | None = None  # why it stopped
+    over: str | None = None  # why it stopped, if it did
 
 
 def train(
@@ -65,10 +65,11 @@ def train(
     folder: Path | None = None,
     resume: bool = False,
 ) -> Iterator[TrainingEvent]:
-    """Train the model in place, yielding events; it has the best weights when `Stopped` comes.
+    """Train the model in place and yield events. At `Stopped` it has the weights of the best epoch.
 
-    Without `dev` all epochs are run and the last weights are the best. With `folder`, the best model and the state
-    of the run are kept there; `resume` goes on from that state, or starts if there is none.
+    dev       documents to choose the best epoch by; without them it is the last
+    folder    where the best model and the state of the run are saved
+    resume    continue from the state in the folder, if there is one
     """
     run = _Run(model, labels, config, dev, folder)
     with exclusive(folder, "training into") if folder is not None else nullcontext():
@@ -87,7 +88,7 @@ def train(
 
 
 class _Run:
-    """One training run between two events."""
+    """The state of a training run."""
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class _Run:
         )
 
     def batches_left(self) -> Iterator[list[int]]:
-        """Which examples each remaining step of the epoch takes; the order is a function of seed and epoch."""
+        """The pieces of each remaining step of the epoch. Their order follows from seed and epoch."""
         order = list(range(len(self.pieces)))
         random.Random(f"{self.config.seed}/{self.progress.epoch}").shuffle(order)
         size = self.config.documents_per_step
@@ -131,7 +132,7 @@ class _Run:
         yield from batches[self.progress.step - self.progress.epoch * self.steps_per_epoch :]
 
     def step(self, batch: list[int]) -> Step:
-        """One update, with the gradients of a few documents."""
+        """One update of the weights."""
         self.model.train()
         total = 0.0
         with torch.random.fork_rng(devices=_cuda(self.model.device)):
@@ -150,7 +151,7 @@ class _Run:
         return Step(self.progress.epoch, self.progress.step, total, rate, norm)
 
     def finish_epoch(self) -> Iterator[TrainingEvent]:
-        """Score the model, keep it if it is the best, decide whether to go on, and save."""
+        """Score the model, keep it if it is the best, decide whether to stop, and save."""
         progress = self.progress
         epoch = progress.epoch
         better = True
@@ -184,7 +185,7 @@ class _Run:
             self.model.load_tensors(self._best)
 
     def save(self) -> bool:
-        """Save all the run needs to go on, if it has a folder."""
+        """Save the state of the run, if it has a folder."""
         if self.folder is None:
             return False
         tensors = {
@@ -196,7 +197,7 @@ class _Run:
         return True
 
     def restore(self) -> None:
-        """Go on from the folder's state, if there is one and it is of the same run."""
+        """Continue from the state in the folder, if there is one. Raises if it is of another run."""
         if self.folder is None or not exists(self.folder, STATE):
             return
         record = load_tensors(self.folder, STATE)
@@ -253,7 +254,7 @@ class _Run:
         return inputs
 
     def _keep(self) -> None:
-        """Remember the present weights as the best."""
+        """Keep the present weights as the best."""
         if self.folder is None:
             self._best = {name: value.detach().clone() for name, value in self.model.tensors().items()}
             return
@@ -291,7 +292,7 @@ def _digest(value: Any) -> str:
 
 
 def _number(seed: int, step: int) -> int:
-    """A seed for one step, unlike that of any other step or seed."""
+    """A different seed for every seed and step."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}".encode()).digest()[:7])
 
 

