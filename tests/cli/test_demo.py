@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from corefine.corpora.stories import load
-from corefine.simulation.demo import Demo
+from corefine.simulation.demo import play
 
 
 def corefine(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -17,10 +17,10 @@ def corefine(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("story", [story.name for story in load()])
 def test_answers_are_worth_something(story: str) -> None:
     document = next(each for each in load() if each.name == story)
-    demo = Demo(document, questions=30)
-    assert len(list(demo)) == 30
-    assert demo.result.f1_after > demo.result.f1_before
-    assert demo.result.seconds == pytest.approx(30 * 15.96 + (30 - demo.result.yes) * 15.57)
+    turns, result = play(document, questions=30)
+    assert len(turns) == 30
+    assert result.f1_after > result.f1_before
+    assert result.seconds == pytest.approx(30 * 15.96 + (30 - result.yes) * 15.57)
 
 
 def test_the_command_shows_questions_cost_and_f1() -> None:

@@ -27,7 +27,7 @@ def demo(
     from corefine.cli.progress import tracked
     from corefine.corpora.stories import load
     from corefine.errors import InputError
-    from corefine.simulation.demo import Demo
+    from corefine.simulation.demo import play
 
     stories = [each for each in load() if story in (None, each.name)]
     if not stories:
@@ -36,9 +36,8 @@ def demo(
     results = []
     console = Console()
     for number, each in enumerate(tracked(stories, "Annotating", total=len(stories))):
-        play = Demo(each, questions=questions)
-        turns = list(play)
-        results.append(play.result)
+        turns, result = play(each, questions=questions)
+        results.append(result)
         if not as_json and number == 0:
             console.print(_questions(each, turns))
     if as_json:

@@ -1,6 +1,5 @@
-"""Active learning, simulated: gold labels play the annotator, and the hours are counted.
+"""Simulated active learning: gold labels answer the questions, and the time of annotation is counted.
 
-`loop` is the method; `config` its settings; `asking` the questions of one document; `budget` and `baselines` what
-things may cost; `learner` (protocol) and `neural` what learns; `runs` one run on disk; `grid` many of them;
-`summary`, `figures` and `report` what came out.
+`loop` is the method, and `config` has its settings. `splits` plans the documents of a run, `asking` annotates them, and
+`learners` trains. `runs` keeps one run on disk, `grid` runs many, and `summary` makes records of finished runs.
 """

@@ -1,8 +1,7 @@
-"""A short simulated annotation of one story: what is asked, what it costs, and what it is worth."""
+"""A short simulated annotation of one story: what is asked, what it costs, and how much it improves the labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corefine.annotation.annotators import GoldAnnotator, Turn, annotate
@@ -15,7 +14,7 @@ from corefine.scores import score
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """CoNLL F1 of the document's labels, singletons dropped, before and after the answers."""
+    """The cost of a demo, and CoNLL F1 of the labels before and after it, singletons dropped."""
 
     document: str
     questions: int
@@ -25,28 +24,14 @@ class DemoResult:
     f1_after: float
 
 
-class Demo:
-    """Plays a session on a story with its gold clusters as the annotator; iterate over it, then read `result`."""
+def play(story: Document, *, questions: int) -> tuple[list[Turn], DemoResult]:
+    """Ask about a story, and let its gold clusters answer. The first labels are those of the rules."""
 
-    def __init__(self, story: Document, *, questions: int) -> None:
-        self.story = story
-        self._session = Session(story, predict(story), budget=Budget(questions=questions))
-        self._before = self._f1()
+    def f1() -> float:
+        return score(story, session.relabelled(), singletons="drop").conll_f1
 
-    def __iter__(self) -> Iterator[Turn]:
-        return annotate(self._session, GoldAnnotator(self.story))
-
-    @property
-    def result(self) -> DemoResult:
-        answers = self._session.answers
-        return DemoResult(
-            document=self.story.name,
-            questions=len(answers),
-            yes=sum(answered.answer.same is True for answered in answers),
-            seconds=self._session.seconds,
-            f1_before=self._before,
-            f1_after=self._f1(),
-        )
-
-    def _f1(self) -> float:
-        return score(self.story, self._session.relabelled(), singletons="drop").conll_f1
+    session = Session(story, predict(story), budget=Budget(questions=questions))
+    before = f1()
+    turns = list(annotate(session, GoldAnnotator(story)))
+    yes = sum(turn.answer.same is True for turn in turns)
+    return turns, DemoResult(story.name, len(turns), yes, session.seconds, before, f1())

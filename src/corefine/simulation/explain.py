@@ -1,4 +1,4 @@
-"""The first questions of a document in words: why this mention, what was asked, what the answer settled."""
+"""The first questions about a document, in words: why this mention, what was asked, what the answer settled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AROUND = 8
 def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
     """Explain the first questions about the first document that the run would annotate.
 
-    The model is the starter, or the one the settings name; the rules where that is what they say.
+    The prediction is that of the rules or of the starter, as the settings say.
     """
     config = config.but(protocol="discrete", selector="entropy") if config.protocol == FULL else config
     document = plan(corpus, config).rounds[0][0]
@@ -41,7 +41,7 @@ def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
 
 
 def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN_QUESTIONS) -> Iterator[str]:
-    """Let the annotator answer the session's next questions, and say what happens."""
+    """Let the annotator answer the next questions of a session, and say what happens."""
     quote = partial(wording.quoted_with_place, session.document)
     for _ in range(most):
         question = session.next_question()

@@ -21,9 +21,9 @@ from pathlib import Path
 from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
-from corefine.simulation import splits
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.runs import check_same, describe, run, writing
+from corefine.simulation.splits import load, plan
 from corefine.simulation.summary import RunRecord, read_record, record_of
 
 CELLS = "cells"
@@ -146,8 +146,8 @@ def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int
 def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult | Cell]:
     """The results, then the cells that a broken pool left, in their order."""
     context = multiprocessing.get_context("spawn")  # torch must not be forked
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(corpus,)) as pool:
-        running: dict[Future[CellResult], Cell] = {pool.submit(_work, cell, out): cell for cell in cells}
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        running: dict[Future[CellResult], Cell] = {pool.submit(_result, cell, out, corpus): cell for cell in cells}
         lost: list[Cell] = []
         try:
             while running:
@@ -164,26 +164,12 @@ def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> 
     yield from sorted(lost, key=cells.index)
 
 
-_CORPUS: Corpus | None = None
-
-
-def _begin(corpus: Corpus) -> None:
-    global _CORPUS
-    _CORPUS = corpus
-
-
-def _work(cell: Cell, out: Path) -> CellResult:
-    if _CORPUS is None:
-        raise RuntimeError("the worker was not given its corpus")
-    return _result(cell, out, _CORPUS)
-
-
 def load_for(cells: Sequence[Cell], mirror: Path | None) -> Corpus:
     """The corpus of all cells. Raises early if a cell's settings leave it no documents to annotate."""
     names = {cell.config.corpus for cell in cells}
     if len(names) != 1:
         raise InputError(f"a grid has one corpus, not {len(names)}")
-    corpus = splits.load(names.pop(), mirror=mirror)
+    corpus = load(names.pop(), mirror=mirror)
     for cell in cells:
-        splits.plan(corpus, cell.config)
+        plan(corpus, cell.config)
     return corpus

@@ -1,4 +1,4 @@
-"""The documents of a run: which are labelled from the start, which are annotated when, which are scored."""
+"""The documents of a run: labelled from the start, annotated in a round, or scored."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from corefine.simulation.config import SimulationConfig
 
 STORIES = "stories"
 HELD_OUT = 0.2
-"""Share of the documents that is held out for scoring where a corpus has no development documents."""
+"""Share of the documents that is held out for scoring if a corpus has no development documents."""
 
 
 def load(name: str, *, mirror: Path | None = None) -> Corpus:
-    """The corpus of that name or path, fit for a simulation: with gold, and with documents to score on."""
+    """The corpus of that name or path. Raises if it cannot be used: gold must answer, and there must be scores."""
     corpus = _stories() if name == STORIES else load_corpus(name, mirror=mirror)
     if corpus.partial:
-        raise InputError(f"{corpus.name} has only some chains of each document annotated: gold cannot answer for it")
+        raise InputError(f"{corpus.name} has only some chains of each document annotated, so gold cannot answer")
     twice = [name for name, count in Counter(document.key for document in corpus.train).items() if count > 1]
     if twice:
         raise InputError(f"{corpus.name} has several training documents named {twice[0]}")
@@ -33,7 +33,7 @@ def load(name: str, *, mirror: Path | None = None) -> Corpus:
     for split, documents in (("train", corpus.train), ("dev", corpus.dev)):
         if not any(len(cluster) > 1 for document in documents for cluster in document.clusters):
             raise InputError(
-                f"the {split} documents of {corpus.name} have no gold coreference, which is to answer the questions"
+                f"the {split} documents of {corpus.name} have no gold coreference, which gives the answers"
             )
     return corpus
 
@@ -46,7 +46,7 @@ def _stories() -> Corpus:
 
 
 def _hold_out(corpus: Corpus) -> Corpus:
-    """The last documents, by their order in the corpus, become development documents."""
+    """The last documents of the corpus become development documents."""
     count = max(1, round(HELD_OUT * len(corpus.train)))
     if len(corpus.train) <= count + 1:
         raise InputError(f"{corpus.name} has too few training documents to hold some out: {len(corpus.train)}")
@@ -62,7 +62,7 @@ class Plan:
 
 
 def plan(corpus: Corpus, config: SimulationConfig) -> Plan:
-    """The same for all runs of one seed, whatever their protocol."""
+    """The plan of a seed, which is the same for all protocols, selectors and budgets."""
     documents = list(corpus.train)
     random.Random(f"corefine/{config.seed}").shuffle(documents)
     if config.documents:
@@ -70,9 +70,9 @@ def plan(corpus: Corpus, config: SimulationConfig) -> Plan:
     count = max(1, round(config.initial * len(documents))) if config.initial else 0
     initial, pool = documents[:count], documents[count:]
     if not pool:
-        raise InputError(f"{corpus.name}: {len(documents)} training documents leave none to annotate; lower --initial")
+        raise InputError(f"{corpus.name}: {len(documents)} training documents leave none to annotate: lower --initial")
     if initial and not any(len(cluster) > 1 for document in initial for cluster in document.clusters):
-        raise InputError(f"none of the {count} documents labelled from the start has any coreference; raise --initial")
+        raise InputError(f"none of the {count} documents labelled from the start has coreference: raise --initial")
     size = math.ceil(len(pool) / config.rounds) if config.rounds else config.documents_per_round
     rounds = (tuple(pool[at : at + size]) for at in range(0, len(pool), size))
     return Plan(tuple(initial), tuple(rounds))
