@@ -141,7 +141,7 @@ def test_documents_larger_than_a_block() -> None:
         (conllu("1 a Entity=(e1[2/2])"), 3, 0, "part 2 of 2 of a mention of entity e1, without part 1"),
         (conllu("1 a Entity=(e1[1/2])"), 3, 0, "a mention of entity e1 lacks part 2 of 2"),
         (conllu("1 a").replace("\t_\n", "\n"), 3, 0, "9 columns, where CoNLL-U has 10"),
-        (conllu("1 a", "x b"), 4, 1, "'x' is no id"),
+        (conllu("1 a", "x b"), 4, 1, "'x' is not the id"),
         (conllu("1 a", "3 b"), 4, 1, "this word of the sentence has the id 3, not 2"),
         (conllu("2 a"), 3, 0, "this word of the sentence has the id 2, not 1"),
         (conllu("1 a").replace("\ta\t", "\t\t"), 3, 0, "a word without a form"),

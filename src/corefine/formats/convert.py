@@ -81,14 +81,11 @@ def convert(
             lost.update(write_stream(every, sys.stdout.buffer, format_.name, lossy=lossy))
         elif not _is_folder(target, format_, several):
             lost = write_files(every, format_, Path(target), files)
-        elif not format_.many:
-            for found in inputs:
-                folder = Path(target) / (found.relative.parent if found else "")
-                lost += write_files(documents(found), format_, folder, files, folder=True)
         else:
             for found in inputs:
                 relative = found.relative if found else Path("stdin")
-                lost += write_files(documents(found), format_, Path(target) / renamed(relative, format_), files)
+                place = Path(target) / (renamed(relative, format_) if format_.many else relative.parent)
+                lost += write_files(documents(found), format_, place, files, folder=True)
         if unreadable and not skip_faulty:
             raise InputError(
                 f"{unreadable} faults leave documents unreadable; nothing was written (see corefine check)"

@@ -249,21 +249,18 @@ def render(document: Document) -> str:
     extra = dict(document.extra)
     unknown = extra.pop(NAME, {})
     record.update({field: value for field, value in unknown.items() if field not in FIELDS and field not in record})
-    for field, value in (("genre", document.genre), ("lang", document.language)):
-        if value is not None:
-            record[field] = value
-    record["sentences"] = document.sentences
-    if document.speakers is not None:
-        record["speakers"] = by_sentence(document, document.speakers)
-    record.update(_clusters(document))
-    if document.text is not None:
-        record["text"] = document.text
-    if document.offsets is not None:
-        record["offsets"] = document.offsets
-    if document.layers:
-        record["layers"] = {layer: by_sentence(document, column) for layer, column in document.layers.items()}
-    if extra:
-        record["extra"] = extra
+    own = {
+        "genre": document.genre,
+        "lang": document.language,
+        "sentences": document.sentences,
+        "speakers": by_sentence(document, document.speakers) if document.speakers is not None else None,
+        **_clusters(document),
+        "text": document.text,
+        "offsets": document.offsets,
+        "layers": {layer: by_sentence(document, column) for layer, column in document.layers.items()} or None,
+        "extra": extra or None,
+    }
+    record.update({field: value for field, value in own.items() if value is not None})
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
