@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from command import Json, Seed, report, run
-from corefine.cli.progress import tracked
+from corefine.cli.output import tracked
 from corefine.links import First
 from corefine.reproduction.closure_timing import LAST, RandomLinks, algorithm1_us, ours_us, random_links, scratch_us
 from corefine.reproduction.drawing import SETTINGS, need_plot

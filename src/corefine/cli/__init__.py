@@ -1,6 +1,6 @@
-"""The `corefine` command: one thin file for each subcommand, over a plain function of the package.
+"""The `corefine` command. Each subcommand is a thin function over the package.
 
-Command files import what they run inside the command, so that `corefine --help` loads nothing heavy.
+Commands import what they run when they run, so that `corefine --help` loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -9,21 +9,17 @@ import sys
 
 import typer
 
-from corefine.cli.annotate import annotate as annotate_command
-from corefine.cli.check import check as check_command
-from corefine.cli.convert import convert as convert_command
-from corefine.cli.data import app as data_app
-from corefine.cli.demo import demo as demo_command
-from corefine.cli.export import export as export_command
-from corefine.cli.invite import invite as invite_command
+from corefine.cli.annotate import annotate
+from corefine.cli.convert import check, convert
+from corefine.cli.data import app as data
+from corefine.cli.demo import demo
 from corefine.cli.options import CommandWithRay
-from corefine.cli.plot import plot as plot_command
-from corefine.cli.predict import predict as predict_command
-from corefine.cli.reproduce import reproduce as reproduce_command
-from corefine.cli.score import score as score_command
-from corefine.cli.simulate import simulate as simulate_command
-from corefine.cli.times import times as times_command
-from corefine.cli.train import train as train_command
+from corefine.cli.predict import predict
+from corefine.cli.project import export, invite, times
+from corefine.cli.reproduce import plot, reproduce
+from corefine.cli.score import score
+from corefine.cli.simulate import simulate
+from corefine.cli.train import train
 from corefine.errors import CorefineError
 
 app = typer.Typer(
@@ -44,30 +40,21 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
-app.command("annotate")(annotate_command)
-app.command("export")(export_command)
-app.command("invite")(invite_command)
-app.command("times")(times_command)
-app.command("check")(check_command)
-app.command("convert")(convert_command)
-app.command("demo")(demo_command)
-app.command("predict")(predict_command)
-app.command("plot")(plot_command)
-app.command("reproduce", cls=CommandWithRay)(reproduce_command)
-app.command("score")(score_command)
-app.command("simulate", cls=CommandWithRay)(simulate_command)
-app.command("train")(train_command)
-app.add_typer(data_app, name="data")
+for command in (annotate, export, invite, times, check, convert, demo, predict, plot, score, train):
+    app.command()(command)
+for command in (reproduce, simulate):
+    app.command(cls=CommandWithRay)(command)
+app.add_typer(data, name="data")
 
 
 def main() -> None:
-    """Run the command line; a fault of the input is one message on stderr and exit code 2, never a traceback."""
+    """Run the command line. An error in the input is one message on stderr and exit code 2."""
     try:
         app()
     except CorefineError as error:
         typer.echo(f"corefine: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output (head, less) has gone
+    except BrokenPipeError:  # the program that reads our output (head, less) has ended
         sys.stderr.close()
         sys.exit(141)
     except KeyboardInterrupt:

@@ -1,14 +1,17 @@
-"""`corefine convert`: from one format to another."""
+"""`corefine convert` and `corefine check`: documents in files."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corefine.cli.options import Json, Language, Lossy
+from corefine.cli.output import show_json, tracked
+
 if TYPE_CHECKING:
     from corefine.errors import Fault
-    from corefine.formats.convert import Summary
 
 
 def convert(
@@ -18,24 +21,18 @@ def convert(
     target: Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.")],
     from_: Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")] = None,
     to: Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name does not tell.")] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what OUT cannot express, and count it on stderr.")
-    ] = False,
+    lossy: Lossy = False,
     skip_faulty: Annotated[
         bool, typer.Option("--skip-faulty", help="Leave out documents that cannot be read instead of stopping.")
     ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(help="Code of the language of documents that name none; plain text is split by its rules (en)."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Write a summary as one JSON object.")] = False,
+    language: Language = None,
+    json: Json = False,
 ) -> None:
     """Convert between CoNLL-2012 (conll), CoNLL-U with CorefUD entities (conllu), JSON lines (jsonl), brat and text.
 
-    Nothing is lost that OUT can express. What it cannot is refused by name, unless --lossy. OUT appears whole or not
-    at all. Files may be packed with gzip (.gz).
+    All that OUT can express is kept. What it cannot express is an error that says what, unless --lossy is given. OUT is
+    written whole or not at all. Files may be packed with gzip (.gz).
     """
-    from corefine.cli.progress import tracked
     from corefine.formats.convert import STREAM
     from corefine.formats.convert import convert as run
 
@@ -51,19 +48,32 @@ def convert(
         tracked=lambda documents: tracked(documents, "converting"),
     )
     if json:
-        from dataclasses import asdict
-        from json import dumps
-
-        typer.echo(dumps(asdict(summary), ensure_ascii=False), err=target == STREAM)
-    else:
-        _show(summary)
+        show_json(asdict(summary), err=target == STREAM)
+        return
+    for name, number in sorted(summary.lost.items()):
+        typer.echo(f"corefine: lost: {name}: {number}", err=True)
+    typer.echo(f"{summary.documents} documents, {summary.mentions} mentions", err=True)
 
 
 def _show_fault(fault: Fault) -> None:
     typer.echo(f"corefine: {'unreadable' if fault.fatal else 'repaired'}: {fault}", err=True)
 
 
-def _show(summary: Summary) -> None:
-    for name, number in sorted(summary.lost.items()):
-        typer.echo(f"corefine: lost: {name}: {number}", err=True)
-    typer.echo(f"{summary.documents} documents, {summary.mentions} mentions", err=True)
+def check(
+    paths: Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, folders or quoted globs.")],
+    format: Annotated[str | None, typer.Option(help="Format of the files, if their names do not tell.")] = None,
+    language: Language = None,
+    json: Json = False,
+) -> None:
+    """List every fault: file, line, document, token, and what is wrong. The exit code is 1 if there is any."""
+    from corefine.formats.check import check as run
+
+    checked = run(paths, format, language=language, on_fault=lambda fault: None if json else typer.echo(str(fault)))
+    if json:
+        faults = [asdict(fault) for fault in checked.faults]
+        show_json({"files": checked.files, "documents": checked.documents, "faults": faults})
+    else:
+        found = f"{len(checked.faults)} faults" if checked.faults else "no faults"
+        typer.echo(f"{found} in {checked.files} files, {checked.documents} documents read", err=True)
+    if checked.faults:
+        raise typer.Exit(1)

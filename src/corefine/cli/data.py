@@ -1,4 +1,4 @@
-"""`corefine data`: which corpora there are, and getting them."""
+"""`corefine data`: the corpora that corefine can get."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Corpora: which there are, and getting them.", no_args_is_help=True)
+from corefine.cli.options import Json, Mirror
+from corefine.cli.output import show_json, show_table, tracked
+
+app = typer.Typer(help="Corpora: list them, and get them.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_(json: Annotated[bool, typer.Option("--json", help="Write one JSON array.")] = False) -> None:
+def list_(json: Json = False) -> None:
     """List the corpora that corefine can get, with their licences."""
-    import json as json_
-
     from corefine.corpora import entry, names
     from corefine.corpora.corpus import corpus_folder
 
@@ -29,32 +30,23 @@ def list_(json: Annotated[bool, typer.Option("--json", help="Write one JSON arra
         for name in names()
     ]
     if json:
-        typer.echo(json_.dumps(rows, ensure_ascii=False))
+        show_json(rows)
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("name", "language", "licence", "what", "here")
-    for row in rows:
-        here = "yes" if row["here"] else ""
-        table.add_row(str(row["name"]), str(row["language"]), str(row["licence"]), str(row["title"]), here)
-    Console().print(table)
+    columns = ("name", "language", "licence", "title")
+    here = ["yes" if row["here"] else "" for row in rows]
+    show_table(
+        (*columns, "here"), [(*(str(row[name]) for name in columns), yes) for row, yes in zip(rows, here, strict=True)]
+    )
 
 
 @app.command("get")
 def get(
     name: Annotated[str, typer.Argument(help="A name that `corefine data list` shows.")],
-    mirror: Annotated[
-        Path | None,
-        typer.Option(help="Take it from this folder (NAME/NAME.jsonl.gz) instead; also COREFINE_MIRROR."),
-    ] = None,
+    mirror: Mirror = None,
     out: Annotated[Path | None, typer.Option(help="Folder to put it in, if not corefine's own.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Get a corpus from its public source at a pinned commit, check it, and convert it to JSON lines."""
-    import json as json_
-
-    from corefine.cli.progress import tracked
     from corefine.corpora import prepare
 
     got = prepare.get(
@@ -70,14 +62,14 @@ def get(
             "taken_on_first_use": got.unknown,
             "repaired": [str(fault) for fault in got.faults],
         }
-        typer.echo(json_.dumps(facts, ensure_ascii=False))
+        show_json(facts)
         return
     counts = ", ".join(f"{count} {split}" for split, count in got.documents.items())
     typer.echo(f"{got.entry.title}\n  documents  {counts}\n  folder     {got.folder}")
     typer.echo(f"  licence    {got.entry.licence}\n  cite       {got.entry.citation}\n  note       {got.entry.note}")
     if got.faults:
-        typer.echo(f"  repaired   {len(got.faults)} faults of the files, the first: {got.faults[0]}")
+        typer.echo(f"  repaired   {len(got.faults)} faults in the files, the first: {got.faults[0]}")
     if got.unknown:
-        typer.echo("  taken on first use, as the registry has no SHA-256 of:")
+        typer.echo("  taken on first use, because the registry has no SHA-256 of:")
         for source, sha256 in got.unknown.items():
             typer.echo(f"    {sha256}  {source}")

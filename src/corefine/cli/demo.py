@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from corefine.cli.options import Json
+from corefine.cli.output import show_json, show_table, tracked
 
+if TYPE_CHECKING:
     from corefine.annotation.annotators import Turn
     from corefine.document import Document
     from corefine.simulation.demo import DemoResult
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 def demo(
     story: Annotated[str | None, typer.Argument(help="Name of a bundled story; all of them if not given.")] = None,
     questions: Annotated[int, typer.Option(min=0, help="Questions to ask about each story.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """Annotate the bundled stories with a simulated annotator and show what the answers are worth."""
-    from rich.console import Console
-
-    from corefine.cli.progress import tracked
+    """Annotate the bundled stories with a simulated annotator, and show what the answers cost and bring."""
     from corefine.corpora.stories import load
     from corefine.errors import InputError
     from corefine.simulation.demo import play
@@ -34,43 +31,35 @@ def demo(
         names = ", ".join(each.name for each in load())
         raise InputError(f"there is no story {story!r}; choose one of {names}")
     results = []
-    console = Console()
-    for number, each in enumerate(tracked(stories, "Annotating", total=len(stories))):
+    for number, each in enumerate(tracked(stories, "annotating", total=len(stories))):
         turns, result = play(each, questions=questions)
         results.append(result)
-        if not as_json and number == 0:
-            console.print(_questions(each, turns))
-    if as_json:
-        typer.echo(json.dumps([asdict(result) for result in results], indent=2))
-    else:
-        console.print(_summary(results))
-        console.print("Labels come from a few rules and the answers; nothing was trained. F1 is CoNLL F1 in percent.")
+        if not json and number == 0:
+            _show_questions(each, turns)
+    if json:
+        show_json([asdict(result) for result in results])
+        return
+    _show_results(results)
+    typer.echo("Labels come from a few rules and the answers; nothing was trained. F1 is CoNLL F1 in percent.")
 
 
-def _questions(story: Document, turns: list[Turn]) -> Table:
-    from rich.table import Table
-
-    table = Table(title=f"What was asked about “{story.name}”", title_justify="left")
-    table.add_column("#", justify="right")
-    table.add_column("Mention", style="yellow")
-    table.add_column("Same as?", style="blue")
-    table.add_column("Sure", justify="right")
-    table.add_column("Answer")
-    table.add_column("Pairs settled", justify="right")
-    for turn in turns:
-        question = turn.question
-        table.add_row(
-            str(question.number),
-            story.words(question.mention),
-            "" if question.antecedent is None else story.words(question.antecedent),
-            f"{100 * question.probability:.0f} %",
-            _said(story, turn),
+def _show_questions(story: Document, turns: list[Turn]) -> None:
+    rows = [
+        (
+            str(turn.question.number),
+            f"[yellow]{story.words(turn.question.mention)}[/yellow]",
+            "" if turn.question.antecedent is None else f"[blue]{story.words(turn.question.antecedent)}[/blue]",
+            f"{100 * turn.question.probability:.0f} %",
+            _answer(story, turn),
             str(turn.outcome.pairs),
         )
-    return table
+        for turn in turns
+    ]
+    columns = ("#", "Mention", "Same as?", "Sure", "Answer", "Pairs settled")
+    show_table(columns, rows, numbers=("#", "Sure", "Pairs settled"), title=f"What was asked about “{story.name}”")
 
 
-def _said(story: Document, turn: Turn) -> str:
+def _answer(story: Document, turn: Turn) -> str:
     if turn.answer.same:
         return "yes"
     span = turn.answer.span
@@ -79,29 +68,12 @@ def _said(story: Document, turn: Turn) -> str:
     return f"no, first is [bold]{story.words(span)}[/bold]"
 
 
-def _summary(results: list[DemoResult]) -> Table:
-    from rich.table import Table
-
-    table = Table(title="What it cost and what it is worth", title_justify="left")
-    for heading in ("Story", "Questions", "Yes", "Minutes", "F1 before", "F1 after"):
-        table.add_column(heading, justify="left" if heading == "Story" else "right")
-    for result in results:
-        table.add_row(
-            result.document,
-            str(result.questions),
-            str(result.yes),
-            f"{result.seconds / 60:.1f}",
-            f"{result.f1_before:.1f}",
-            f"{result.f1_after:.1f}",
-        )
-    count = len(results)
-    table.add_section()
-    table.add_row(
-        "mean",
-        f"{sum(result.questions for result in results) / count:.1f}",
-        f"{sum(result.yes for result in results) / count:.1f}",
-        f"{sum(result.seconds for result in results) / count / 60:.1f}",
-        f"{sum(result.f1_before for result in results) / count:.1f}",
-        f"{sum(result.f1_after for result in results) / count:.1f}",
-    )
-    return table
+def _show_results(results: list[DemoResult]) -> None:
+    columns = ("Story", "Questions", "Yes", "Minutes", "F1 before", "F1 after")
+    values = [(each.questions, each.yes, each.seconds / 60, each.f1_before, each.f1_after) for each in results]
+    rows = [
+        (each.document, f"{asked}", f"{yes}", *(f"{value:.1f}" for value in rest))
+        for each, (asked, yes, *rest) in zip(results, values, strict=True)
+    ]
+    means = [f"{sum(column) / len(results):.1f}" for column in zip(*values, strict=True)]
+    show_table(columns, [*rows, ("mean", *means)], numbers=columns[1:], title="What it cost and what it brought")

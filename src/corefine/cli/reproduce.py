@@ -1,4 +1,4 @@
-"""`corefine reproduce`: the grid of simulated runs, and the report on it."""
+"""`corefine reproduce` and `corefine plot`: the grid of simulated runs, and the report on runs."""
 
 from __future__ import annotations
 
@@ -21,33 +21,28 @@ if TYPE_CHECKING:
 @with_settings(SimulationConfig, "corpus")
 def reproduce(
     given: dict[str, Any],
-    out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to go on.")],
+    out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")],
     budgets: Annotated[
-        str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, with commas between.")
+        str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, separated by commas.")
     ] = "0,20,40,80,160",
     seeds: Annotated[int, typer.Option(help="Seeds of the main comparison.")] = 3,
-    other_seeds: Annotated[int, typer.Option(help="Seeds of everything else: ablation, labels and so on.")] = 1,
+    other_seeds: Annotated[int, typer.Option(help="Seeds of all other groups.")] = 1,
     groups: Annotated[
-        str, typer.Option(help="Of main, selectors, ablation, labels, extensions; with commas between.")
+        str, typer.Option(help="Of main, selectors, ablation, labels, extensions; separated by commas.")
     ] = "main,selectors,ablation,labels,extensions",
-    only: Annotated[str, typer.Option(help="Only cells whose name fits, as in '*-q40-s0'.")] = "*",
-    workers: Annotated[int, typer.Option(help="Cells at a time; 0 for one a core.")] = 0,
-    config: Annotated[Path | None, typer.Option(help="Settings that all cells share, as TOML.")] = None,
+    only: Annotated[str, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'.")] = "*",
+    workers: Annotated[int, typer.Option(help="Cells that run at the same time; 0 for one per core.")] = 0,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings of all cells.")] = None,
     mirror: Mirror = None,
     ray: Ray = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cells.")] = False,
     report: Annotated[bool, typer.Option(help="Whether to draw the report at the end.")] = True,
 ) -> None:
     """Run the paper's experiments, selectors x budgets x seeds with ablation and extensions, and report them."""
-    from corefine.errors import InputError
     from corefine.reproduction.cells import grid
     from corefine.simulation.grid import CellFailed, load_for
 
-    settings = SimulationConfig.read_toml(config) if config is not None else {}
-    for name, flag in (("seed", "--seeds"), ("questions", "--budgets"), ("seconds", "--budgets")):
-        if name in settings:
-            raise InputError(f"{config} sets {name!r}, which the grid varies: see {flag}")
-    base = SimulationConfig.from_dict(settings | given)
+    base = SimulationConfig.from_dict(_shared_settings(config) | given)
     cells = grid(base, budgets=_numbers(budgets), seeds=seeds, other_seeds=other_seeds, groups=groups.split(","))
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:
@@ -66,35 +61,62 @@ def reproduce(
         typer.echo(_line(result))
         failed += isinstance(result, CellFailed)
     if report and failed < len(cells):
-        from corefine.reproduction.closure_timing import closure_times
-        from corefine.reproduction.report import write_report
-        from corefine.simulation.summary import load_records
-
-        page = write_report(load_records([out / "rows"]), out / "report", closure=closure_times())
-        typer.echo(f"report: {page}")
+        typer.echo(f"report: {_write_report([out / 'rows'], out / 'report', closure_times=True)}")
     if failed:
-        typer.echo(f"{failed} of {len(cells)} cells failed; run the same command again to go on", err=True)
+        typer.echo(f"{failed} of {len(cells)} cells failed; run the same command again to continue", err=True)
         raise typer.Exit(1)
+
+
+def plot(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, or rows of a reproduction.", metavar="RUNS...")],
+    out: Annotated[Path, typer.Option(help="Folder for figures and report.")] = Path("report"),
+    comment: Annotated[Path | None, typer.Option(help="A text file; its paragraphs begin the page.")] = None,
+    closure_times: Annotated[
+        bool, typer.Option(help="Whether to time the closures on this machine for their figure (a minute).")
+    ] = True,
+) -> None:
+    """Draw figures (PNG, SVG, PDF), tables and one self-contained HTML page from the rows of runs."""
+    from corefine.reproduction.drawing import need_plot
+
+    need_plot()
+    text = comment.read_text(encoding="utf-8") if comment is not None else ""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
+    typer.echo(_write_report(runs, out, closure_times=closure_times, comment=paragraphs))
+
+
+def _write_report(runs: Sequence[Path], out: Path, *, closure_times: bool, comment: Sequence[str] = ()) -> Path:
+    from corefine.reproduction import closure_timing
+    from corefine.reproduction.report import write_report
+    from corefine.simulation.summary import load_records
+
+    times = closure_timing.closure_times() if closure_times else None
+    return write_report(load_records(runs), out, closure=times, comment=comment)
+
+
+def _shared_settings(config: Path | None) -> dict[str, Any]:
+    from corefine.errors import InputError
+
+    settings = SimulationConfig.read_toml(config) if config is not None else {}
+    for name, flag in (("seed", "--seeds"), ("questions", "--budgets"), ("seconds", "--budgets")):
+        if name in settings:
+            raise InputError(f"{config} sets {name!r}, which the grid varies: see {flag}")
+    return settings
 
 
 def _results(
     cells: Sequence[Cell], out: Path, documents: Corpus, workers: int, ray: str | None
 ) -> Iterator[CellResult]:
-    from corefine.simulation.grid import run_grid
-
     if ray is not None:
         from corefine.simulation.ray_cluster import connect, run_grid_on_ray
 
         connect(ray)
-        yield from run_grid_on_ray(cells, out, documents)
-        return
-    yield from run_grid(cells, out, documents, workers=workers or _cores())
-
-
-def _cores() -> int:
+        return run_grid_on_ray(cells, out, documents)
     import os
 
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from corefine.simulation.grid import run_grid
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return run_grid(cells, out, documents, workers=workers or cores)
 
 
 def _numbers(text: str) -> list[float]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def simulate(
     given: dict[str, Any],
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings; options override it.")] = None,
     print_config: Annotated[bool, typer.Option("--print-config", help="Print all settings as TOML and exit.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Explain the first ten questions, and exit.")] = False,
@@ -73,7 +73,7 @@ def _workers(ray: str | None) -> Workers | None:
 
 
 def _show(events: Iterable[RunEvent], out: Path) -> None:
-    """A line a round on stdout, and at the end where the time went."""
+    """Print a line for each round, and at the end what took how long."""
     from corefine.simulation.loop import RoundDone
     from corefine.simulation.runs import read_timing
 

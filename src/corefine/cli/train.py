@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from corefine.cli.options import Cache, Device, Json, Mirror, Threads
+from corefine.cli.output import show_json
 
+if TYPE_CHECKING:
     from corefine.corpora import Corpus
     from corefine.document import Document
-    from corefine.models.training.jobs import MemberEvent
     from corefine.models.training.recipe import Recipe
 
 
@@ -26,25 +25,29 @@ def train(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, as training.epochs=5; may be repeated.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run in --out.")] = False,
-    warm: Annotated[Path | None, typer.Option(help="Begin from the model of this folder.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run in --out.")] = False,
+    warm: Annotated[Path | None, typer.Option(help="Begin with the model in this folder.")] = None,
     dev: Annotated[str | None, typer.Option(help="Development documents, if not those of the corpora.")] = None,
     members: Annotated[int, typer.Option(help="More than one trains a committee.")] = 1,
     workers: Annotated[int | None, typer.Option(help="Members that train at the same time.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder for the encoder's states.")] = None,
-    mirror: Annotated[Path | None, typer.Option(help="Folder with corpora as NAME/NAME.jsonl.gz.")] = None,
+    device: Device = "auto",
+    threads: Threads = None,
+    cache: Cache = None,
+    mirror: Mirror = None,
     score_test: Annotated[bool, typer.Option("--score-test", help="Score the model on test at the end.")] = False,
     show_config: Annotated[bool, typer.Option("--show-config", help="Print all settings as TOML and exit.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Write every event as a line of JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better."""
+    """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better.
+
+    With --json, every event is a line of JSON.
+    """
     from corefine.errors import InputError
     from corefine.models.load import need_model
 
     need_model()
     from corefine.annotation.labels import Labels
+    from corefine.cli.training_progress import show_training
     from corefine.corpora import load_corpus
     from corefine.files import home_folder
     from corefine.models.training.jobs import TrainingJob, run
@@ -71,7 +74,7 @@ def train(
         cache=cache or home_folder() / "states",
         about={"data": [{"name": each.name, "licence": each.licence, "citation": each.citation} for each in corpora]},
     )
-    _show(run(job), json=json)
+    show_training(run(job), json=json)
     if score_test:
         _score(out, corpora, device=device, cache=job.cache, json=json)
 
@@ -100,7 +103,7 @@ def _recipe(name: str, overrides: list[str]) -> Recipe:
 
 
 def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:
-    """What to train on and what to stop by. Without any development documents, a tenth of train is held out."""
+    """The documents to train on, and those to stop by: a tenth of the former where there are no others."""
     train = [document for corpus in corpora for document in corpus.train]
     if dev is not None:
         return train, [*(dev.dev or dev.train or dev.test)]
@@ -112,20 +115,7 @@ def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document
     return train[:-held], train[-held:]
 
 
-def _show(events: Iterator[MemberEvent], *, json: bool) -> None:
-    from corefine.cli.training_progress import show_bars, show_json, show_lines
-
-    if json:
-        show_json(events)
-    elif sys.stderr.isatty():
-        show_bars(events)
-    else:
-        show_lines(events)
-
-
 def _score(folder: Path, corpora: list[Corpus], *, device: str, cache: Path | None, json: bool) -> None:
-    import json as json_
-
     from corefine.models.evaluation import evaluate
     from corefine.models.load import load
 
@@ -135,6 +125,6 @@ def _score(folder: Path, corpora: list[Corpus], *, device: str, cache: Path | No
             continue
         scores = evaluate(model.predict, corpus.test)
         if json:
-            typer.echo(json_.dumps({"event": "Tested", "corpus": corpus.name, **scores.as_dict()}))
+            show_json({"event": "Tested", "corpus": corpus.name, **scores.as_dict()})
         else:
             typer.echo(f"{corpus.name} test: CoNLL F1 {scores.conll_f1:.2f} (singletons dropped)")
