@@ -1,6 +1,6 @@
 """An annotation project on disk: documents, people, the append-only log of answers, model versions.
 
-It knows nothing of the web: the server, the terminal, the background worker and the command line all use it.
+The server, the terminal, the background worker and the command line all use it.
 """
 
 from __future__ import annotations

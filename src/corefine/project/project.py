@@ -14,11 +14,10 @@ from corefine.errors import InputError
 from corefine.files import lock_file, write_atomically
 from corefine.prediction import Prediction
 from corefine.project.store import people, predictions, settings
-from corefine.project.store.database import Database, sqlite_url
+from corefine.project.store.database import Database, Writer, sqlite_url
 from corefine.project.store.documents import Documents
 from corefine.project.store.people import Person
 from corefine.project.store.settings import GUIDELINES, ProjectConfig
-from corefine.project.store.writer import Writer
 
 SQLITE = "project.sqlite"
 FACTS = "project.json"

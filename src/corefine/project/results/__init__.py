@@ -1,1 +1,1 @@
-"""What comes out of a project: merged answers, agreement, statistics, exports."""
+"""Results of a project: merged answers, agreement, statistics, exports."""

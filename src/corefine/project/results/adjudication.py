@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -31,26 +30,20 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class OwnerDecision:
-    """Whether a span is a mention, and the first mention of its entity."""
-
-    is_mention: bool
-    first: Span | None = None
-
-    def assertions(self, mention: Span) -> tuple[Assertion, ...]:
-        if not self.is_mention:
-            return (NotAMention(mention),)
-        return () if self.first is None else (First(self.first, mention),)
-
-
-@dataclass(frozen=True, slots=True)
-class MadeDecision:
-    """A decision as the database has it."""
+    """Whether `span` is a mention, and the first mention of its entity."""
 
     document_id: int
-    mention: Span
-    decision: OwnerDecision
+    span: Span
+    is_mention: bool
+    first: Span | None
     person_id: int
     at: float
+
+    @property
+    def assertions(self) -> tuple[Assertion, ...]:
+        if not self.is_mention:
+            return (NotAMention(self.span),)
+        return () if self.first is None else (First(self.first, self.span),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,7 @@ def disagreements(project: Project) -> list[Disagreement]:
     """Every mention about which two people's answers cannot both be true."""
     with project.database.read() as connection:
         names = people.names(connection)
-        decided = {(made.document_id, made.mention): made.decision for made in decisions_of(connection)}
+        decided = {(each.document_id, each.span): each for each in decisions_of(connection)}
     found = []
     for document in project.documents.all():
         with project.database.read() as connection:
@@ -82,7 +75,7 @@ def disagreements(project: Project) -> list[Disagreement]:
     return found
 
 
-def decisions_of(connection: Connection, document_id: int | None = None) -> list[MadeDecision]:
+def decisions_of(connection: Connection, document_id: int | None = None) -> list[OwnerDecision]:
     """The owner's decisions, about one document or all."""
     query = select(schema.decisions)
     if document_id is not None:
@@ -90,32 +83,42 @@ def decisions_of(connection: Connection, document_id: int | None = None) -> list
     found = []
     for row in connection.execute(query):
         fields = json.loads(row.decision)
-        first = fields.get("first")
-        decision = OwnerDecision(fields.get("mention", True), None if first is None else span_from_json(first))
-        mention = span_from_json(json.loads(row.mention))
-        found.append(MadeDecision(row.document_id, mention, decision, row.person_id, row.at))
+        first = None if fields.get("first") is None else span_from_json(fields["first"])
+        span, is_mention = span_from_json(json.loads(row.mention)), fields.get("mention", True)
+        found.append(OwnerDecision(row.document_id, span, is_mention, first, row.person_id, row.at))
     return found
 
 
-def decide(project: Project, person_id: int, document_id: int, mention: Span, decision: OwnerDecision | None) -> None:
-    """Store the owner's decision about a mention; None removes it."""
-    document = project.documents.get(document_id)
-    first = None if decision is None else decision.first
-    for span in (mention, first):
+def decide(project: Project, decision: OwnerDecision) -> None:
+    """Store a decision of the owner, in place of an earlier one about the same span."""
+    document = project.documents.get(decision.document_id)
+    first = decision.first
+    for span in (decision.span, first):
         if span is not None and not document.holds(span):
             raise OutsideError(f"span {span} is outside document {document.key}")
-    if first is not None and first > mention:
-        raise OutsideError(f"the first appearance {first} comes after the mention {mention}")
-    key = {"document_id": document_id, "mention": json.dumps(span_to_json(mention))}
+    if first is not None and first > decision.span:
+        raise OutsideError(f"the first appearance {first} comes after the mention {decision.span}")
+    fields = {"mention": decision.is_mention, "first": None if first is None else span_to_json(first)}
+    values = {"decision": json.dumps(fields), "person_id": decision.person_id, "at": decision.at}
 
     def write(connection: Connection) -> None:
-        connection.execute(delete(schema.decisions).filter_by(**key))
-        if decision is not None:
-            fields = {"mention": decision.is_mention, "first": None if first is None else span_to_json(first)}
-            values = {**key, "decision": json.dumps(fields), "person_id": person_id, "at": time.time()}
-            connection.execute(insert(schema.decisions).values(values))
+        _delete(connection, decision.document_id, decision.span)
+        key = {"document_id": decision.document_id, "mention": _key(decision.span)}
+        connection.execute(insert(schema.decisions).values(**key, **values))
 
     project.writer.write(write)
+
+
+def withdraw_decision(project: Project, document_id: int, span: Span) -> None:
+    project.writer.write(lambda connection: _delete(connection, document_id, span))
+
+
+def _delete(connection: Connection, document_id: int, span: Span) -> None:
+    connection.execute(delete(schema.decisions).filter_by(document_id=document_id, mention=_key(span)))
+
+
+def _key(span: Span) -> str:
+    return json.dumps(span_to_json(span))
 
 
 def _differ(a: Session, b: Session, mention: Span) -> bool:

@@ -53,8 +53,8 @@ def merged(project: Project, document_id: int, prediction: Prediction) -> Merged
         rows = log.events_of(connection, document_id=document_id)
         decisions = decisions_of(connection, document_id)
     result = Merged(rebuild(project.documents.get(document_id), [], prediction, project.settings, project.cost))
-    for made in decisions:
-        result.add(AnswerSource(made.person_id, None, made.at), made.decision.assertions(made.mention))
+    for decision in decisions:
+        result.add(AnswerSource(decision.person_id, None, decision.at), decision.assertions)
     row_of = {(row.person_id, row.number): row for row in rows if row.number is not None}
     standing = [
         (row_of[person_id, entry.number], entry)

@@ -1,1 +1,1 @@
-"""What a project keeps in its database and folder."""
+"""What a project stores in its database and folder."""

@@ -1,1 +1,1 @@
-"""What people do in a project: who has which document, and their sessions."""
+"""Who works on which document, and their sessions."""

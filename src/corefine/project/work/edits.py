@@ -1,4 +1,4 @@
-"""What a person does when reviewing, put as assertions: no more is claimed than what they did shows."""
+"""Edits of a reviewer, and what each asserts: only what the person did."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _split(links: Links, mentions: list[Span], entity_of: dict[Span, Cluster]) -
 
 
 def _apart(links: Links, mention: Span, others: Iterable[Span]) -> list[Assertion]:
-    """That a mention is none of these entities: said once for each that people have made, and each other span."""
+    """Assert that a mention is none of these: once for each entity that people have made, and for each other span."""
     said: dict[object, Assertion] = {}
     for other in others:
         entity = links.entity_id(other)

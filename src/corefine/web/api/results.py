@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Any
@@ -183,10 +184,12 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
     decision = body.decision
     if decision is not None and decision.mention and decision.first is None:
         raise ApiError(422, "answer", "say where the entity first appears, or that this is no mention")
-    made = None
-    if decision is not None:
-        made = adjudication.OwnerDecision(decision.mention, decision.first if decision.mention else None)
-    adjudication.decide(here.project, person.id, body.document, body.mention, made)
+    if decision is None:
+        adjudication.withdraw_decision(here.project, body.document, body.mention)
+    else:
+        first = decision.first if decision.mention else None
+        made = (body.document, body.mention, decision.mention, first, person.id, time.time())
+        adjudication.decide(here.project, adjudication.OwnerDecision(*made))
     return show_adjudication(here)
 
 

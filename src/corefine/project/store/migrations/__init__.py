@@ -1,1 +1,1 @@
-"""Alembic's folder: how the tables of a project came to be, step by step."""
+"""The migrations of a project's tables, run by Alembic."""

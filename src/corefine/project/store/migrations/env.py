@@ -1,4 +1,4 @@
-"""Run by Alembic when a project's database is opened; the connection is handed over by `Database.upgrade`."""
+"""Run by Alembic when a project's database is opened; `Database.upgrade` passes the connection."""
 
 from __future__ import annotations
 
