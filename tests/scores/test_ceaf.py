@@ -13,10 +13,10 @@ from corefine.scores.overlap import Overlap
 from helpers.partitions import Partition, best_total, dice, partitions, shared
 
 WAYS = {
-    "whole, dense": {"SMALL": 10**9, "DENSE": 10**9},
-    "whole, sparse": {"SMALL": 10**9, "DENSE": 0},
-    "components, dense": {"SMALL": 0, "DENSE": 10**9},
-    "components, sparse": {"SMALL": 0, "DENSE": 0},
+    "whole, dense": {"FEW_OVERLAPS": 10**9, "DENSE_CELLS": 10**9},
+    "whole, sparse": {"FEW_OVERLAPS": 10**9, "DENSE_CELLS": 0},
+    "components, dense": {"FEW_OVERLAPS": 0, "DENSE_CELLS": 10**9},
+    "components, sparse": {"FEW_OVERLAPS": 0, "DENSE_CELLS": 0},
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from corefine import Document, score
 from corefine.errors import InputError, UnmatchedError
 from corefine.scores import report
-from corefine.scores.tally import NOTHING, PERFECT
+from corefine.scores.metrics import NOTHING, PERFECT
 from helpers.partitions import document
 
 PAIR = [{(0, 0), (1, 1)}]

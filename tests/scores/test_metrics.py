@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corefine import Scores, SplitSpan, score
 from corefine.scores import Counts, Score
-from corefine.scores.tally import NOTHING, PERFECT
+from corefine.scores.metrics import NOTHING, PERFECT
 from helpers.partitions import NAIVE, Partition, document, partitions
 
 METRICS = [field.name for field in fields(Scores)]

@@ -6,7 +6,7 @@ import pytest
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.formats import read
-from corefine.scores.pronouns import ENGLISH, WORDS, is_pronoun
+from corefine.scores.pronouns import ENGLISH, PRONOUNS, is_pronoun
 
 
 def of(word: str, language: str | None = None, **layers: str) -> bool:
@@ -66,11 +66,11 @@ def test_english_pronouns_know_number_and_gender() -> None:
     assert ENGLISH["she"] == (3, "singular", "feminine")
     assert ENGLISH["them"].number == "plural"
     assert ENGLISH["you"].number is None
-    assert ENGLISH.keys() == WORDS["en"]
+    assert ENGLISH.keys() == PRONOUNS["en"]
 
 
 def test_lists_are_in_lower_case() -> None:
-    assert [word for words in WORDS.values() for word in words if word != word.lower()] == []
+    assert [word for words in PRONOUNS.values() for word in words if word != word.lower()] == []
 
 
 @pytest.mark.parametrize(

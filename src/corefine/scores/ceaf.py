@@ -1,7 +1,7 @@
 """CEAF (Luo 2005): the best one-to-one alignment of key clusters with response clusters.
 
-Clusters that share no mention are worth nothing to each other. So two clusters that overlap only each other are
-aligned, and in a long document the others are aligned separately in each connected component of the overlaps.
+Aligning clusters that share no mention is worth nothing. So two clusters that overlap only each other are aligned at
+once. In a long document the others are aligned separately in each connected component of the overlaps.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from math import fsum
 
+from corefine.scores.metrics import Tally
 from corefine.scores.overlap import Overlap
-from corefine.scores.tally import Tally
 
-SMALL = 200
-"""Up to so many overlaps are aligned at once: finding their components would take longer."""
+FEW_OVERLAPS = 200
+"""Up to this many overlaps are aligned together: finding their components would take longer."""
 
-DENSE = 250_000
-"""Components with a larger matrix are aligned as sparse graphs: quicker there, and memory stays small."""
+DENSE_CELLS = 250_000
+"""Components with more matrix cells are aligned as sparse graphs, which is faster there and needs less memory."""
 
 
 def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
@@ -27,7 +27,7 @@ def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
     alone, tangled = _peeled(overlap)
     mentions: list[float] = [shared[i] for i in alone]
     entities: list[float] = [dice[i] for i in alone]
-    for part in [tangled] if len(tangled) <= SMALL else components(overlap, tangled):
+    for part in [tangled] if len(tangled) <= FEW_OVERLAPS else components(overlap, tangled):
         best_shared, best_dice = best_alignments(overlap, part, shared, dice)
         mentions += best_shared
         entities += best_dice
@@ -39,7 +39,7 @@ def ceaf(overlap: Overlap) -> tuple[Tally, Tally]:
 
 
 def _peeled(overlap: Overlap) -> tuple[list[int], list[int]]:
-    """The overlaps, by position, of two clusters that overlap nothing else; and the others."""
+    """The positions of overlaps of two clusters that overlap nothing else, and of all other overlaps."""
     of_key, of_response = Counter(overlap.keys), Counter(overlap.responses)
     alone: list[int] = []
     tangled: list[int] = []
@@ -49,7 +49,7 @@ def _peeled(overlap: Overlap) -> tuple[list[int], list[int]]:
 
 
 def components(overlap: Overlap, positions: Iterable[int]) -> list[list[int]]:
-    """The overlaps at these positions, grouped by connected component of the graph they are the edges of."""
+    """The overlaps at these positions, grouped by connected component; overlaps are the edges of the graph."""
     of_key: defaultdict[int, list[int]] = defaultdict(list)
     of_response: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
@@ -58,7 +58,7 @@ def components(overlap: Overlap, positions: Iterable[int]) -> list[list[int]]:
     found: list[list[int]] = []
     while of_key:
         _, component = of_key.popitem()
-        for position in component:  # it grows as it is read: a search, widest first
+        for position in component:  # grows during the loop: a breadth-first search
             for other in of_response.pop(overlap.responses[position], ()):
                 component += of_key.pop(overlap.keys[other], ())
         found.append(component)
@@ -66,15 +66,15 @@ def components(overlap: Overlap, positions: Iterable[int]) -> list[list[int]]:
 
 
 def best_alignments(overlap: Overlap, part: Sequence[int], *worths: Sequence[float]) -> list[list[float]]:
-    """For each way of saying what overlaps are worth: the worths in a best alignment of those in `part`."""
+    """For each measure of worth: the worths of the overlaps in a best alignment of `part`."""
     rows: dict[int, int] = {}
     columns: dict[int, int] = {}
     row = [rows.setdefault(overlap.keys[i], len(rows)) for i in part]
     column = [columns.setdefault(overlap.responses[i], len(columns)) for i in part]
     parts = [[worth[i] for i in part] for worth in worths]
-    if len(rows) <= 1 or len(columns) <= 1:  # a star: one cluster, and all that it overlaps
+    if len(rows) <= 1 or len(columns) <= 1:  # one cluster and all that it overlaps
         return [[max(worth, default=0)] for worth in parts]
-    align = _dense if len(rows) * len(columns) <= DENSE else _sparse
+    align = _dense if len(rows) * len(columns) <= DENSE_CELLS else _sparse
     return [align(row, column, worth) for worth in parts]
 
 
@@ -89,10 +89,10 @@ def _dense(row: Sequence[int], column: Sequence[int], worth: Sequence[float]) ->
 
 
 def _sparse(row: Sequence[int], column: Sequence[int], worth: Sequence[float]) -> list[float]:
-    """The same on a sparse graph. It wants every row aligned: each gets a column of its own, worth nothing.
+    """The same on a sparse graph. Every row must be aligned there, so each gets a column of its own, worth nothing.
 
-    All alignments then have as many edges as rows, so that adding 1 to every worth favours none of them, and no
-    edge is a zero, which a sparse matrix would drop.
+    All alignments then have as many edges as rows, so adding 1 to every worth favours none. It keeps the edges that
+    are worth 0, which a sparse matrix would drop.
     """
     import numpy as np
     from scipy.sparse import csr_array

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from corefine.document import Document
+from corefine.document import Cluster, Document
 from corefine.errors import InputError, UnmatchedError
+from corefine.scores.pronouns import is_pronoun
 from corefine.scores.results import Counts, Scores
-from corefine.scores.views import Singletons, scored_clusters
 
-SHOWN = 5
-"""Messages name this many documents and count the rest."""
+Singletons = Literal["keep", "drop"]
+
+MOST_NAMED = 5
+"""Messages name at most this many documents and count the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +38,18 @@ class DocumentCounts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The counts of every document of the key, in its order, then of those that only the response has."""
+    """The counts of every document: first those of the key, in order, then those that only the response has."""
 
     documents: tuple[DocumentCounts, ...]
 
     @property
     def scores(self) -> Scores:
-        """Over all documents: the counts are added up, not the scores averaged."""
+        """The scores over all documents. Counts are added up; scores are not averaged."""
         return Counts.total(document.counts for document in self.documents).scores
 
     @property
     def genres(self) -> dict[str | None, Scores]:
-        """The same over the documents of each genre, in order of first appearance; None where it is not known."""
+        """The scores of each genre, in order of first appearance. None is for documents without a genre."""
         grouped: dict[str | None, list[Counts]] = {}
         for document in self.documents:
             grouped.setdefault(document.genre, []).append(document.counts)
@@ -62,7 +64,7 @@ def score(
     pronouns: bool = False,
     allow_missing: bool = False,
 ) -> Scores:
-    """The scores of a response against a key, over all documents; see `report` for the arguments."""
+    """The scores of a response against a key over all documents. See `report` for the arguments."""
     return report(key, response, singletons=singletons, pronouns=pronouns, allow_missing=allow_missing).scores
 
 
@@ -77,26 +79,36 @@ def report(
 ) -> Report:
     """Score a response against a key, document by document.
 
-    singletons       "drop" takes clusters of one out of key and response
+    singletons       "drop" removes clusters of one from key and response
     pronouns         score only clusters with a pronoun, of key and response
-    allow_missing    a document that one side lacks is scored as if it had no clusters there, instead of refused
-    sources          how messages call the two sides
+    allow_missing    score a document that one side lacks as if it had no clusters there, instead of raising
+    sources          what messages call the two sides
 
-    Documents are matched by name and part; their tokens are not compared, but there must be as many on both sides.
+    Documents are matched by name and part. Their tokens are not compared, but their number must be the same.
     """
     if singletons not in get_args(Singletons):
         raise InputError(f"singletons must be one of {', '.join(get_args(Singletons))}, not {singletons!r}")
     rows = []
     for gold, answer in _pairs(key, response, allow_missing=allow_missing, sources=sources):
         counts = Counts.of(
-            scored_clusters(gold, words=gold, singletons=singletons, pronouns=pronouns),
-            scored_clusters(answer, words=gold, singletons=singletons, pronouns=pronouns),
+            _scored_clusters(gold, words=gold, singletons=singletons, pronouns=pronouns),
+            _scored_clusters(answer, words=gold, singletons=singletons, pronouns=pronouns),
         )
         rows.append(DocumentCounts(gold.name, gold.part, gold.genre, counts))
     return Report(tuple(rows))
 
 
-Identity = tuple[str, int]
+def _scored_clusters(document: Document, *, words: Document, singletons: Singletons, pronouns: bool) -> list[Cluster]:
+    """The clusters of a key or a response that are scored.
+
+    `words` tells what is a pronoun. It is the same document for both sides, as only one of them may have tags.
+    """
+    return [
+        cluster
+        for cluster in document.clusters
+        if (singletons == "keep" or len(cluster) > 1)
+        and (not pronouns or any(is_pronoun(words, span) for span in cluster))
+    ]
 
 
 def _pairs(
@@ -106,14 +118,14 @@ def _pairs(
     allow_missing: bool,
     sources: tuple[str, str],
 ) -> Iterator[tuple[Document, Document]]:
-    """Key and response of each document. What one side lacks is the other's document without clusters."""
-    keys, responses = _by_identity(key, sources[0]), _by_identity(response, sources[1])
+    """Key and response of each document. If one side lacks it, that is the other's document without clusters."""
+    keys, responses = _by_name(key, sources[0]), _by_name(response, sources[1])
     if not allow_missing:
         _refuse_missing(keys, responses, has=sources[0], lacks=sources[1])
         _refuse_missing(responses, keys, has=sources[1], lacks=sources[0])
-    for identity, document in (keys | responses).items():
-        gold = keys[identity] if identity in keys else document.with_clusters(())
-        answer = responses[identity] if identity in responses else document.with_clusters(())
+    for name, document in (keys | responses).items():
+        gold = keys[name] if name in keys else document.with_clusters(())
+        answer = responses[name] if name in responses else document.with_clusters(())
         if len(gold) != len(answer):
             raise UnmatchedError(
                 f"document {gold.key} has {len(gold)} tokens in {sources[0]} and {len(answer)} in {sources[1]}; "
@@ -122,28 +134,27 @@ def _pairs(
         yield gold, answer
 
 
-def _by_identity(documents: Document | Iterable[Document], source: str) -> dict[Identity, Document]:
-    found: dict[Identity, Document] = {}
+Documents = dict[tuple[str, int], Document]
+"""Documents by name and part."""
+
+
+def _by_name(documents: Document | Iterable[Document], source: str) -> Documents:
+    found: Documents = {}
     for document in [documents] if isinstance(documents, Document) else documents:
-        identity = (document.name, document.part)
-        if identity in found:
+        name = (document.name, document.part)
+        if name in found:
             raise UnmatchedError(f"document {document.key} is in {source} more than once; give each a name of its own")
-        found[identity] = document
+        found[name] = document
     return found
 
 
-def _refuse_missing(
-    present: dict[Identity, Document], other: dict[Identity, Document], *, has: str, lacks: str
-) -> None:
-    missing = [document.key for identity, document in present.items() if identity not in other]
+def _refuse_missing(present: Documents, other: Documents, *, has: str, lacks: str) -> None:
+    missing = [document.key for name, document in present.items() if name not in other]
     if not missing:
         return
-    named = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
+    counted = "a document" if len(missing) == 1 else f"{len(missing)} documents"
+    rest = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
     raise UnmatchedError(
-        f"{has} has {_counted(len(missing))} that {lacks} lacks: {named}; "
+        f"{has} has {counted} that {lacks} lacks: {', '.join(missing[:MOST_NAMED])}{rest}; "
         "--allow-missing (allow_missing=True) scores what is missing as empty"
     )
-
-
-def _counted(number: int) -> str:
-    return "a document" if number == 1 else f"{number} documents"

@@ -1,7 +1,7 @@
-"""How the clusters of a key and of a response overlap: all that any of the scores looks at.
+"""How the clusters of a key and a response overlap. All scores are computed from this.
 
-A mention lies in at most one cluster of each side, so there are never more overlapping pairs of clusters than
-mentions, and whatever is a sum over these pairs takes time linear in the document.
+A mention is in at most one cluster of each side, so there are never more overlapping pairs of clusters than mentions,
+and a sum over these pairs takes time linear in the document.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import dataclass
 class Overlap:
     """Two partitions, reduced to the sizes of their clusters and of their overlaps.
 
-    key_sizes, response_sizes    mentions of each cluster, by its number
-    keys, responses, shared      the overlaps, in columns: clusters `keys[i]` and `responses[i]` share `shared[i]`
-                                 mentions, at least one
+    key_sizes, response_sizes    how many mentions each cluster has
+    keys, responses, shared      columns of overlaps: clusters `keys[i]` and `responses[i]` share `shared[i]` mentions
 
-    Twinless mentions (those of one side only) are in the sizes, and in no overlap.
+    Mentions of one side only are in the sizes and in no overlap.
     """
 
     key_sizes: list[int]
@@ -30,11 +29,10 @@ class Overlap:
 
     @classmethod
     def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Overlap:
-        """The overlap of two partitions, whatever their mentions are."""
         key, response = list(key), list(response)
         owner = {mention: number for number, cluster in enumerate(response) for mention in cluster}.get
         width = len(response)
-        # a pair of clusters as one number: numbers, unlike tuples, are no work for the garbage collector
+        # A pair of clusters as one number: unlike tuples, numbers are no work for the garbage collector.
         pairs = Counter(
             [
                 number * width + other

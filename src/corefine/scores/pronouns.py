@@ -1,7 +1,7 @@
-"""Pronouns by word list, and by part of speech where a document has it.
+"""Which mentions are pronouns: by part of speech where a document has it, else by word list.
 
-The lists hold personal, possessive and reflexive pronouns (for novels, older and spoken forms too); demonstratives
-and relatives are not in them. English pronouns come with person, number and gender.
+The lists have personal, possessive and reflexive pronouns, with older and spoken forms for novels. They have no
+demonstrative and relative pronouns. English pronouns come with person, number and gender.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Gender = Literal["masculine", "feminine", "neuter"]
 
 
 class Pronoun(NamedTuple):
-    """What a pronoun says of whom it refers to; None where it leaves it open."""
+    """What a pronoun says about its referent; None where it says nothing."""
 
     person: Literal[1, 2, 3]
     number: Number | None
@@ -65,7 +65,7 @@ _RUSSIAN = """
     свой своя своё свое свои своего своей своему своим своём своем свою своею своих своими
 """
 
-WORDS: dict[str, frozenset[str]] = {
+PRONOUNS: dict[str, frozenset[str]] = {
     "en": frozenset(ENGLISH),
     "nl": frozenset(_DUTCH.split()),
     "es": frozenset(_SPANISH.split()),
@@ -79,15 +79,15 @@ PRONOUN_TAGS = frozenset({"PRON", "PRP", "PRP$"})
 OTHER_TAGS = frozenset(
     "NOUN PROPN VERB ADJ ADV NUM INTJ ADP AUX SYM NN NNS NNP NNPS VB VBD VBG VBN VBP VBZ JJ RB CD UH IN MD".split()
 )
-"""Tags that rule a pronoun out. All others (`DET`, as of possessives, or unknown tags) leave it to the word."""
+"""Tags that rule out a pronoun. With all others (`DET`, as of possessives, or unknown tags) the word decides."""
 
 TAG_LAYERS = ("upos", "pos", "xpos")
 
 
 def is_pronoun(document: Document, span: Span) -> bool:
-    """Whether a mention is a pronoun: one token that its tag, or else the list of its language, says is one.
+    """Whether a mention is a pronoun: one token with a pronoun's tag or, if the tag does not decide, a listed word.
 
-    A document without a language is taken for English; for a language without a list only tags are left.
+    A document without a language counts as English. For a language without a list only tags decide.
     """
     if span.start != span.end:
         return False
@@ -98,4 +98,4 @@ def is_pronoun(document: Document, span: Span) -> bool:
         if tag in OTHER_TAGS:
             return False
     language = (document.language or "en").split("-")[0].lower()
-    return document.tokens[span.start].lower().replace("’", "'") in WORDS.get(language, frozenset())
+    return document.tokens[span.start].lower().replace("’", "'") in PRONOUNS.get(language, frozenset())

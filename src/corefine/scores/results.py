@@ -1,4 +1,4 @@
-"""What scoring gives: counts that add up over documents, and the scores made of them."""
+"""Counts, which add up over documents, and the scores made of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import dataclass, fields
 from math import fsum
 
 from corefine.scores.ceaf import ceaf
-from corefine.scores.metrics import b3, blanc_links, lea, mentions, muc
+from corefine.scores.metrics import NOTHING, PERFECT, Score, Tally, b3, blanc_links, lea, mentions, muc
 from corefine.scores.overlap import Overlap
-from corefine.scores.tally import NOTHING, PERFECT, Score, Tally
-
-NONE = Tally(0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +31,14 @@ class Scores:
     def as_dict(self) -> dict[str, dict[str, float] | float]:
         """As `corefine score --json` writes it."""
         named: dict[str, dict[str, float] | float] = {
-            field.name: getattr(self, field.name).as_dict() for field in fields(self)
+            field.name: getattr(self, field.name)._asdict() for field in fields(self)
         }
         return named | {"conll_f1": self.conll_f1}
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The tallies of one document, or of several: they add up, as the official scorer adds them."""
+    """The tallies of one document or of several. They add up as in the official scorer."""
 
     mentions: Tally
     muc: Tally
@@ -54,7 +51,7 @@ class Counts:
 
     @classmethod
     def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Counts:
-        """The counts of two partitions of mentions, one document's key and response."""
+        """The counts of one document, given the clusters of its key and its response."""
         overlap = Overlap.of(key, response)
         ceafm, ceafe = ceaf(overlap)
         linked, apart = blanc_links(overlap)
@@ -62,14 +59,10 @@ class Counts:
 
     @classmethod
     def total(cls, counts: Iterable[Counts]) -> Counts:
-        """The counts of several documents together; of none, all zero."""
+        """The counts of several documents together. Without documents all are zero."""
         listed = list(counts)
-        return cls(
-            **{
-                field.name: Tally(*map(fsum, zip(NONE, *[getattr(each, field.name) for each in listed], strict=True)))
-                for field in fields(cls)
-            }
-        )
+        tallies = ([Tally(0, 0, 0, 0), *(getattr(each, field.name) for each in listed)] for field in fields(cls))
+        return cls(*(Tally(*map(fsum, zip(*tally, strict=True))) for tally in tallies))
 
     @property
     def scores(self) -> Scores:
@@ -86,10 +79,10 @@ class Counts:
     def _blanc(self) -> Score:
         """The mean over both kinds of links, or the one kind that occurs.
 
-        Where there is no link at all (no document has two mentions on either side) it is whether the mentions are
-        the same (Luo et al. 2014, section 4.3).
+        Without any link (no document has two mentions on either side) it is 100 if the mentions are the same, else 0
+        (Luo et al. 2014, section 4.3).
         """
-        kinds = [links.score for links in (self.linked, self.apart) if not links.empty]
+        kinds = [links.score for links in (self.linked, self.apart) if links.key or links.response]
         if kinds:
             return Score(*(fsum(values) / len(kinds) for values in zip(*kinds, strict=True)))
         found, key, _, response = self.mentions
