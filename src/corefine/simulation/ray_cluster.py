@@ -1,20 +1,18 @@
-"""Ray: the cells of a grid, the members of a committee and large pools of predictions as tasks of a cluster.
+"""Ray: runs the cells of a grid, the members of a committee and large sets of predictions as tasks of a cluster.
 
-Only what asks for Ray imports this module. A task takes all it needs as arguments and returns all it made as bytes,
-so that machines share no folder; it depends on nothing but its arguments, so that a task Ray runs again, because its
-machine was lost, gives the same bytes. What counts is written here, by the process that asked, once for each task.
+Imported only when Ray is asked for. A task gets everything as arguments and returns everything as bytes, so machines
+need no shared folder, and a task that Ray repeats because its machine was lost gives the same bytes. Only the process
+that asked writes results, once for each task.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,13 +43,13 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 RETRIES = 5
-"""How often Ray runs a task again whose machine or process was lost."""
+"""How often Ray repeats a task whose machine or process was lost."""
 
 CHUNK = 16
-"""Documents that one task predicts."""
+"""How many documents one task predicts."""
 
 ANSWER_SECONDS = 10
-"""How long a cluster may take to answer before we say that it does not."""
+"""How long to wait for a cluster to answer."""
 
 Files = dict[str, bytes]
 
@@ -76,7 +74,7 @@ def connect(address: str) -> None:
 
 
 def _check_answers(address: str) -> None:
-    """Raise unless something listens there; Ray itself would try for minutes."""
+    """Raise at once if nothing listens there; Ray itself would try for minutes."""
     import socket
 
     if address == "auto":
@@ -91,7 +89,7 @@ def _check_answers(address: str) -> None:
 
 
 def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterator[CellResult]:
-    """As `grid.run_grid`: what is finished is kept, the rest runs wherever the cluster has a core."""
+    """As `grid.run_grid`, on the cores of the cluster: finished cells are kept, the others run."""
     import ray
 
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(_cell_task)
@@ -112,14 +110,12 @@ def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterato
         except ray.exceptions.RayError as error:
             yield CellFailed(cell, f"Ray lost it {RETRIES + 1} times ({type(error).__name__}); run the grid again")
         else:
-            record = files.pop(row_path(Path(), cell).as_posix())
-            unpack(files, out)
-            unpack({row_path(Path(), cell).as_posix(): record}, out)  # last: it is what makes the cell count
+            unpack(files, out, last=row_path(Path(), cell).as_posix())  # with its row, the cell counts as finished
             yield CellDone(cell, row_path(out, cell))
 
 
 def _cell_task(cell: Cell, corpus: Corpus) -> Files:
-    """Run a cell on whatever machine this is; its rows and its record as bytes."""
+    """Run a cell on this machine; returns its files."""
     with tempfile.TemporaryDirectory(prefix="corefine-") as place:
         out = Path(place)
         run_cell(cell, out, corpus)
@@ -129,7 +125,7 @@ def _cell_task(cell: Cell, corpus: Corpus) -> Files:
 
 
 class RayWorkers:
-    """Trains the members of a committee, and predicts large pools, as tasks."""
+    """Trains the members of a committee and predicts many documents as tasks."""
 
     def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
         """Run each job as a task, and put what it made in its folder here."""
@@ -145,11 +141,10 @@ class RayWorkers:
             for job in jobs
         ]
         for job, files in zip(jobs, _results(running), strict=True):
-            unpack({name: content for name, content in files.items() if name != DONE}, job.folder)
-            unpack({DONE: files[DONE]}, job.folder)
+            unpack(files, job.folder, last=DONE)
 
     def predict(self, trained: TrainedPredictor, documents: Sequence[Document]) -> list[Prediction]:
-        """Chunks of documents as tasks, in their order; a handful is predicted here."""
+        """Predict chunks of documents as tasks; a single chunk is predicted here."""
         import ray
 
         if len(documents) <= CHUNK:
@@ -164,7 +159,7 @@ class RayWorkers:
 
 
 def _results(running: Sequence[Any]) -> list[Any]:
-    """What tasks returned; an error that is ours as it was raised, any other as one of the cluster's."""
+    """What the tasks returned. Raises corefine's own errors as they are, and others as InputError."""
     import ray
 
     try:
@@ -195,31 +190,26 @@ def _predict_task(members: list[Files], documents: tuple[Document, ...], threads
     from corefine.models.devices import use_threads
 
     use_threads(threads)
-    digests = tuple(_digest(files) for files in members)
-    _WAITING.update(zip(digests, members, strict=True))
-    try:
-        predictor = _predictor(digests)
-    finally:
-        _WAITING.clear()
-    return [predictor.predict(document) for document in documents]
+    key = tuple(files["model.json"] for files in members)
+    if key not in _loaded:
+        _loaded.clear()  # one predictor in memory at a time
+        _loaded[key] = _load(members)
+    return [_loaded[key].predict(document) for document in documents]
 
 
-_WAITING: dict[str, Files] = {}
-"""Members on their way into `_predictor`, which remembers by their digests alone."""
+_loaded: dict[tuple[bytes, ...], Predictor] = {}
+"""The predictor of the last task of this process, by its members' `model.json`, which hold the hash of the weights."""
 
 
-@lru_cache(maxsize=2)
-def _predictor(digests: tuple[str, ...]) -> Predictor:
-    """The model of these members, loaded once for all chunks that this process predicts."""
+def _load(members: list[Files]) -> Predictor:
     from corefine.models.committee import Committee
     from corefine.models.storage.checkpoint import load_model
 
     models: list[Model] = []
-    for digest in digests:
+    for files in members:
         with tempfile.TemporaryDirectory(prefix="corefine-") as place:
-            unpack(_WAITING[digest], Path(place))
-            share = models[0] if models else None
-            models.append(load_model(Path(place), share=share, cache=cache_folder()))
+            unpack(files, Path(place))
+            models.append(load_model(Path(place), share=models[0] if models else None, cache=cache_folder()))
     return models[0] if len(models) == 1 else Committee(models)
 
 
@@ -232,14 +222,7 @@ def pack(folder: Path) -> Files:
     }
 
 
-def unpack(files: Files, folder: Path) -> None:
-    """Put files in a folder, each whole or not at all."""
-    for name, content in files.items():
-        write_atomically(folder / name, content)
-
-
-def _digest(files: Files) -> str:
-    digest = hashlib.sha256()
-    for name, content in sorted(files.items()):
-        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
-    return digest.hexdigest()
+def unpack(files: Files, folder: Path, *, last: str | None = None) -> None:
+    """Write files into a folder, atomically; the one named `last` at the end."""
+    for name in sorted(files, key=lambda name: name == last):
+        write_atomically(folder / name, files[name])

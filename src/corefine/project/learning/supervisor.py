@@ -11,15 +11,18 @@ import time
 from corefine.project.project import Project
 
 DATABASE = "COREFINE_DATABASE"
-"""Environment variable that hands the database's URL to the worker: a command line can be read by others."""
+"""The environment variable with the database's URL for the worker: other users can read a command line."""
 
 WORKER = "corefine.project.learning.worker"
 RESTART_SECONDS = (1.0, 5.0, 30.0)
+"""How long to wait before a restart, after one, two and more deaths in a row."""
+HEALTHY_SECONDS = 60.0
+"""A process that lived longer is the first in a row again."""
 STOP_SECONDS = 5.0
 
 
 class Supervisor:
-    """Keeps the background process running, with one thread and low priority; begins it anew if it dies."""
+    """Runs the background process with one thread, and starts it again if it dies."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -46,7 +49,7 @@ class Supervisor:
                 except subprocess.TimeoutExpired:
                     self.process.kill()
                     self.process.wait()
-            deaths = 0 if time.monotonic() - began > 60 else deaths + 1
+            deaths = 1 if time.monotonic() - began > HEALTHY_SECONDS else deaths + 1
             self._stopping.wait(RESTART_SECONDS[min(deaths, len(RESTART_SECONDS)) - 1])
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -55,15 +58,8 @@ class Supervisor:
         if not self._project.database.is_sqlite:
             environment[DATABASE] = self._project.database.url.render_as_string(hide_password=False)
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                WORKER,
-                str(self._project.folder),
-                "--parent",
-                str(os.getpid()),
-            ],
+            [sys.executable, "-m", WORKER, str(self._project.folder), "--parent", str(os.getpid())],
             env=environment,
             stdin=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the server, which ends the worker in good order
+            start_new_session=True,  # Ctrl-C goes only to the server, which then stops the worker
         )

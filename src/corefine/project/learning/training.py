@@ -1,4 +1,4 @@
-"""Training on what people answered. A failed run is told, and harms nothing: the version before stays in use."""
+"""Training on people's answers. If it fails, the project says so and keeps the version before."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select, update
 
 from corefine.annotation.labels import Labels
-from corefine.annotation.revision import decode
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError
+from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.results.merged import merged
 from corefine.project.store import predictions, schema
 from corefine.project.store.log import count_answers
 from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
-from corefine.scores import report
 
 if TYPE_CHECKING:
     from corefine.project.learning.worker import Worker
 
 INTERRUPTED = "training was interrupted"
 MOST_INTERRUPTIONS = 2
-"""Training that is killed so often in a row is not begun again by itself."""
+"""After this many interruptions in a row, training starts again only on request."""
 RECIPE = "app"
 PAUSE_SECONDS = 1.0
 
 
 def is_due(project: Project) -> bool:
-    """Whether training was asked for, or there are enough answers that no run has seen."""
+    """Whether training was requested, or there are enough new answers."""
     every = project.settings.retrain_every
     with project.database.read() as connection:
         if connection.execute(select(schema.worker.c.requested)).scalar():
@@ -116,20 +115,17 @@ def labelled(project: Project) -> list[Labels]:
     with project.database.read() as connection:
         ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
         answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
-    examples = []
+    found = []
     for document_id in sorted(answered):
         version = project.predictions.newest(ready, document_id)
         if version is not None:
             session = merged(project, document_id, project.predictions.load(version, document_id)).session
             if session.entries:
-                examples.append(Labels.from_session(session))
-    return examples
+                found.append(Labels.from_session(session))
+    return found
 
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
-    """CoNLL F1 on the documents kept for it, singletons dropped; None where there are none."""
-    keys = [project.documents.get(entry.id) for entry in project.documents.all() if entry.held_out]
-    if not keys:
-        return None
-    responses = [key.with_clusters(decode(predict(key))) for key in keys]
-    return report(keys, responses, singletons="drop").scores.conll_f1
+    """CoNLL F1 on the held-out documents, singletons dropped; None if there are none."""
+    held_out = [project.documents.get(entry.id) for entry in project.documents.all() if entry.held_out]
+    return evaluate(predict, held_out).conll_f1 if held_out else None

@@ -1,8 +1,8 @@
-"""The background process: it reads documents with the newest model, and trains a new one when there are answers.
+"""The background process: predicts documents with the newest model, and trains a new one on people's answers.
 
-It shares nothing with the server but the project on disk, so neither waits for the other, and either may be killed.
+It shares only the project on disk with the server, so neither waits for the other and either may be killed.
 
-    python -m corefine.project.learning.worker FOLDER [--database URL]
+    python -m corefine.project.learning.worker FOLDER
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from corefine.project.work import assignments
 
 IDLE_SECONDS = 0.5
 RULES_SECONDS = 2.0
-"""How long documents of a new project are read with rules before the starter model is loaded."""
+"""How long a new project predicts with rules before it loads the starter model."""
 Predict = Callable[[Document], Prediction]
 
 
 class Worker:
-    """One unit of work at a time: `step` does it and says whether there was any."""
+    """Predicts and trains for a project, one step at a time."""
 
     def __init__(self, project: Project, *, alive: Callable[[], bool] = lambda: True) -> None:
         self.project = project
@@ -46,16 +46,17 @@ class Worker:
         self._begin()
 
     def run(self) -> None:
-        """Work until whoever started us is gone."""
+        """Work until the parent process is gone."""
         while self._alive():
             if not self.step():
                 self.tell("idle")
                 time.sleep(IDLE_SECONDS)
 
     def step(self) -> bool:
+        """Predict one document, or train once. Returns whether there was anything to do."""
         version = self._version()
         if version.kind == RULES and not self._tried_starter:
-            # People may be waiting for a first question, and the starter takes a while to load.
+            # People may be waiting for a first question, and the starter takes time to load.
             if (time.monotonic() < self._rules_until or not self._has_read_any(version)) and self._read_one(version):
                 return True
             self._try_starter(version)
@@ -68,12 +69,12 @@ class Worker:
         return False
 
     def settle(self) -> None:
-        """Do all there is to do now."""
+        """Step until there is nothing to do."""
         while self.step():
             pass
 
     def pause(self) -> None:
-        """Called now and then during long work: stops if nobody waits for it, and reads documents that just came."""
+        """Called during training: predicts a new document, and stops if the parent process is gone."""
         if not self._alive():
             raise KeyboardInterrupt
         with self.project.database.read() as connection:
@@ -82,14 +83,12 @@ class Worker:
             self._read_one(version)
 
     def tell(self, state: str, *, message: str | None = None, share_done: float | None = None) -> None:
-        """Let the server know what goes on."""
+        """Record what the worker is doing, for the server."""
         values: dict[str, object] = {"state": state, "share_done": share_done, "beat_at": time.time()}
-        if message is not None or state != "idle":  # why something failed stays until something else begins
+        if message is not None or state != "idle":  # an error message stays until the next work begins
             values["message"] = message
         with self.project.database.write() as connection:
             connection.execute(update(schema.worker).values(**values))
-
-    # Within
 
     def _begin(self) -> None:
         """Take over from a worker that may have been killed in the middle of training."""
@@ -104,7 +103,7 @@ class Worker:
                     predictions.finish_version(connection, version.id, FAILED, message=training.INTERRUPTED)
 
     def _version(self) -> ModelVersion:
-        """The newest version; the very first one is rules, which are there at once."""
+        """The newest version. The first one of a project is the rules, which need no loading."""
         with self.project.database.write() as connection:
             latest = predictions.latest_version(connection)
             if latest is None:
@@ -115,12 +114,10 @@ class Worker:
         return latest
 
     def _try_starter(self, present: ModelVersion) -> None:
-        """Go on with the starter model, if it is here and can be used."""
-        from corefine.models.load import load
-
+        """Change from rules to the starter model, if it can be loaded."""
         self._tried_starter = True
         try:
-            predict = load("starter", device="cpu", cache=self.project.folder / "cache").model.predict
+            predict = _load(self.project, "starter")
         except InputError:
             f1 = training.held_out_f1(self.project, rules.predict)
             self.project.writer.write(
@@ -141,7 +138,7 @@ class Worker:
         return any(self.project.predictions.exists(version.id, entry.id) for entry in asked)
 
     def _read_one(self, version: ModelVersion) -> bool:
-        """Predict one document that the version has not read; those being worked on come first."""
+        """Predict a document that has no prediction of this version; those being annotated come first."""
         with self.project.database.read() as connection:
             begun = {assignment.document_id for assignment in assignments.all_of(connection) if not assignment.done}
         waiting = [
@@ -171,16 +168,14 @@ class Worker:
     def _predictor(self, version: ModelVersion) -> Predict:
         if version.id not in self._predictors:
             self._predictors.clear()  # one model in memory at a time
-            self._predictors[version.id] = _load(self.project, version)
+            where = "starter" if version.kind == STARTER else self.project.models / f"v{version.id}"
+            self._predictors[version.id] = rules.predict if version.kind == RULES else _load(self.project, where)
         return self._predictors[version.id]
 
 
-def _load(project: Project, version: ModelVersion) -> Predict:
-    if version.kind == RULES:
-        return rules.predict
+def _load(project: Project, where: str | Path) -> Predict:
     from corefine.models.load import load
 
-    where = "starter" if version.kind == STARTER else project.models / f"v{version.id}"
     return load(where, device="cpu", cache=project.folder / "cache").model.predict
 
 
@@ -194,7 +189,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)
     alive = (lambda: os.getppid() == arguments.parent) if arguments.parent else (lambda: True)
-    if not alive() or not (arguments.folder / FACTS).exists():  # whoever started us is gone, perhaps with the project
+    if not alive() or not (arguments.folder / FACTS).exists():  # the parent is gone, perhaps with the project
         return
     with Project(arguments.folder, database=os.environ.get(DATABASE)) as project:
         Worker(project, alive=alive).run()
