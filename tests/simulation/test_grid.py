@@ -11,58 +11,12 @@ from typing import Any
 import pytest
 
 from corefine.corpora import Corpus
-from corefine.errors import ConfigError, CorefineError, InputError
-from corefine.reproduction.cells import BUDGETS, grid
+from corefine.errors import CorefineError, InputError
+from corefine.reproduction.cells import grid
 from corefine.simulation import grid as module
-from corefine.simulation.config import SimulationConfig
 from corefine.simulation.grid import Cell, CellDone, CellFailed, load_for, run_grid
-from corefine.simulation.summary import RunRecord, load_records, points, record_of
-from helpers.small import contents, finish, rules, short_stories, stories, tiny
-
-
-def test_the_issue_asks_for_these_cells() -> None:
-    names = [cell.name for cell in grid(SimulationConfig(), budgets=BUDGETS, seeds=3)]
-    assert len(names) == len(set(names))
-    for seed in range(3):
-        assert f"none-q0-s{seed}" in names
-        for kind in ("discrete", "pairwise", "random"):
-            assert {f"{kind}-q{budget}-s{seed}" for budget in (20, 40, 80, 160)} <= set(names)
-    for kind in ("committee", "lcc-mcu", "full"):
-        assert {f"{kind}-q40-s0", f"{kind}-q160-s0"} <= set(names)
-    assert {"unclustered-q80-s0", "per-document-q80-s0", "closure-off-q80-s0", "follow-up-q80-s0"} <= set(names)
-    assert {"error-5-q40-s0", "error-10-q40-s0", "error-20-q40-s0", "nearest-q40-s0", "infer-first-q40-s0"} <= set(
-        names
-    )
-    assert {f"{labels}-q80-s0" for labels in ("answered", "mix", "certain")} <= set(names)
-    assert names[:3] == ["discrete-q40-s0", "pairwise-q40-s0", "random-q40-s0"]  # the most telling first
-
-
-def test_a_grid_of_two_budgets_for_another_corpus() -> None:
-    cells = grid(SimulationConfig(corpus="ontogum"), budgets=(40, 160), seeds=1, groups=["main"])
-    assert sorted(cell.name for cell in cells) == sorted(
-        f"{kind}-q{budget}-s0" for kind in ("discrete", "pairwise", "random") for budget in (40, 160)
-    )
-
-
-def test_other_groups_can_have_more_seeds_than_one() -> None:
-    names = {cell.name for cell in grid(SimulationConfig(), budgets=BUDGETS, seeds=1, other_seeds=2)}
-    assert {"unclustered-q80-s0", "unclustered-q80-s1", "answered-q80-s1", "committee-q160-s1"} <= names
-    assert "discrete-q80-s0" in names
-    assert "discrete-q80-s1" not in names
-    assert not [name for name in names if name.endswith("-s2")]
-
-
-def test_the_rules_have_no_committee() -> None:
-    kinds = [{cell.kind for cell in grid(base, budgets=(30,))} for base in (rules(), SimulationConfig())]
-    assert kinds[1] - kinds[0] == {"committee", "consensus"}
-
-
-@pytest.mark.parametrize(
-    "options", [{"groups": ["main", "other"]}, {"seeds": 0}, {"other_seeds": 0}, {"budgets": (0,)}]
-)
-def test_grids_that_cannot_be(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        grid(SimulationConfig(), **options)
+from corefine.simulation.summary import RunRecord, load_records, points
+from helpers.small import contents, rules, short_stories, stories, tiny
 
 
 def mean(records: list[RunRecord], kind: str, measure: str, budget: float = 90) -> float:
@@ -157,23 +111,6 @@ def test_a_killed_process_fails_only_the_cell_that_it_was_at(tmp_path: Path, mon
     ]
 
 
-def test_three_budgets_have_a_small_a_middle_and_a_large_one() -> None:
-    names = {cell.name for cell in grid(SimulationConfig(), budgets=(20, 40, 80), seeds=1)}
-    assert {"unclustered-q40-s0", "infer-first-q40-s0", "committee-q40-s0", "committee-q80-s0"} <= names
-
-
-def test_runs_that_belong_to_no_grid_are_told_apart(tmp_path: Path) -> None:
-    for name, settings in (("a", {}), ("b", {"labels": "mix"}), ("c", {"seed": 1})):
-        finish(rules(documents=4, **settings), tmp_path / name, stories())
-    kinds = [record.kind for record in load_records([tmp_path / "a", tmp_path / "b", tmp_path / "c", tmp_path / "a"])]
-    assert len(kinds) == 3
-    assert kinds[0] == kinds[2]
-    assert set(kinds[1].split(", ")) - set(kinds[0].split(", ")) == {"labels mix"}
-    finish(rules(documents=5), tmp_path / "d", stories())
-    with pytest.raises(InputError, match="two different runs are"):
-        load_records([tmp_path / "a", tmp_path / "d"])
-
-
 def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = grid(rules(), budgets=(30,), seeds=1, groups=["main"])
     write = module.write_record
@@ -219,15 +156,3 @@ def test_a_corpus_is_checked_before_hours_are_spent(tmp_path: Path) -> None:
     mixed = [cells[0], replace(cells[0], config=rules())]
     with pytest.raises(InputError, match="one corpus"):
         load_for(mixed, None)
-
-
-def test_records_of_what_is_not_finished_or_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is neither"):
-        load_records([tmp_path / "nowhere"])
-    with pytest.raises(InputError, match="no finished run"):
-        load_records([tmp_path])
-    (tmp_path / "x.json").write_text("[]")
-    with pytest.raises(InputError, match="not a record"):
-        load_records([tmp_path / "x.json"])
-    with pytest.raises(InputError, match="not finished"):
-        record_of(tmp_path)

@@ -70,6 +70,7 @@ def test_runs_of_a_grid_share_their_first_model(tmp_path: Path) -> None:
     assert len(models) == 1
     stamp = (models[0] / "model.json").stat().st_mtime_ns
     finish(config.but(selector="random"), tmp_path / "two", corpus, shared=tmp_path / "first")
+    finish(config.but(labels="mix"), tmp_path / "three", corpus, shared=tmp_path / "first")
     assert list((tmp_path / "first").iterdir()) == models
     assert (models[0] / "model.json").stat().st_mtime_ns == stamp
     assert contents(tmp_path / "one") == contents(tmp_path / "alone")

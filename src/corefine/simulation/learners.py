@@ -146,9 +146,9 @@ class NeuralLearner:
         from corefine.models.training.jobs import TrainingJob
 
         config = self.config
-        training = replace(
-            self.recipe.training, seed=1000 * config.seed + member, labels=config.labels, rest=config.rest
-        )
+        training = replace(self.recipe.training, seed=1000 * config.seed + member)
+        if not all(each.full for each in labels):  # else the policy changes nothing, and runs share their first models
+            training = replace(training, labels=config.labels, rest=config.rest)
         if not final and round > 0:
             training = replace(training, epochs=config.round_epochs, min_steps=0)
         return TrainingJob(

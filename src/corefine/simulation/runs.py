@@ -26,6 +26,7 @@ from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus
 from corefine.errors import ConfigError, InputError
 from corefine.files import exclusive, home_folder, write_atomically
+from corefine.models.training.recipe import Recipe
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, resolve_recipe, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
@@ -34,7 +35,6 @@ from corefine.simulation.source import SCHEME, code_hash
 from corefine.simulation.splits import fingerprint
 
 if TYPE_CHECKING:
-    from corefine.models.training.recipe import Recipe
     from corefine.simulation.workers import Workers
 
 CONFIG = "config.json"
@@ -136,8 +136,7 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
         from corefine.models.load import need_model
 
         need_model()
-
-        recipe, starter = _as_json(resolve_recipe(config.recipe)), starter_weights(config)
+        recipe, starter = resolve_recipe(config.recipe).to_dict(), starter_weights(config)
     sizes = (len(corpus.train), len(corpus.dev), len(corpus.test))
     return RunInfo(
         corefine=__version__,
@@ -149,17 +148,11 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
     )
 
 
-def _as_json(recipe: Recipe) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(recipe.to_dict()))
-    return found
-
-
 def _learner(
     config: SimulationConfig, corpus: Corpus, folder: Path, shared: Path | None, workers: Workers | None
 ) -> Learner:
     if config.learner == "rules":
         return RulesLearner()
-
     return NeuralLearner(
         config,
         resolve_recipe(config.recipe),
@@ -185,9 +178,10 @@ def check_same(what: str, saved: RunInfo, present: RunInfo) -> None:
         )
     if saved.starter != present.starter:
         raise InputError(f"{what} began with another starter than the present one; start a new run")
+    recipe = None if saved.recipe is None else Recipe.from_dict(saved.recipe).to_dict()  # with settings added since
     for part, then, now in (
         ("simulation", saved.simulation.to_dict(), present.simulation.to_dict()),
-        ("recipe", _with_defaults(saved.recipe), present.recipe),
+        ("recipe", recipe, present.recipe),
     ):
         one, other = _flat(then), _flat(now)
         for name in sorted(one.keys() | other.keys()):
@@ -196,15 +190,6 @@ def check_same(what: str, saved: RunInfo, present: RunInfo) -> None:
                     f"{what} was started with {part} {name} = {one.get(name)!r}, not {other.get(name)!r}; "
                     "resume it with the settings it was started with, or choose another folder"
                 )
-
-
-def _with_defaults(recipe: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A saved recipe with the defaults of the settings that were added since."""
-    if recipe is None:
-        return None
-    from corefine.models.training.recipe import Recipe
-
-    return _as_json(Recipe.from_dict(recipe))
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:

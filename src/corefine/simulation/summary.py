@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -238,20 +238,36 @@ def by_seed(records: Iterable[RunRecord], kind: str, budget: float) -> dict[int,
     return {record.seed: record for record in records if record.kind == kind and record.budget == budget}
 
 
+MEASURES: dict[str, Callable[[RunRecord], float]] = {
+    "conll_f1": lambda record: record.score(),
+    "dev_f1": lambda record: record.score(split="dev"),
+    "mention_f1": lambda record: record.score("mention_f1"),
+    "pronoun_f1": lambda record: record.score("pronoun_f1"),
+    "hours": lambda record: record.hours,
+    "minutes": lambda record: record.minutes_per_document,
+    "delta_f1": lambda record: record.delta_f1,
+    "yes_share": lambda record: record.yes_share,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SeedMeans:
-    """Runs of one kind and budget over seeds: mean and spread (sample standard deviation) of each measure."""
+    """Runs of one kind and budget with different seeds."""
 
     kind: str
     budget: float
-    seeds: int
-    values: dict[str, tuple[float, float]]
+    records: tuple[RunRecord, ...]
+
+    @property
+    def seeds(self) -> int:
+        return len(self.records)
 
     def mean(self, measure: str) -> float:
-        return self.values[measure][0]
+        return statistics.fmean(map(MEASURES[measure], self.records))
 
     def spread(self, measure: str) -> float:
-        return self.values[measure][1]
+        """The sample standard deviation; 0 for a single seed."""
+        return statistics.stdev(map(MEASURES[measure], self.records)) if len(self.records) > 1 else 0.0
 
 
 def points(records: Iterable[RunRecord]) -> list[SeedMeans]:
@@ -259,22 +275,4 @@ def points(records: Iterable[RunRecord]) -> list[SeedMeans]:
     grouped: dict[tuple[str, float], list[RunRecord]] = {}
     for record in records:
         grouped.setdefault((record.kind, record.budget), []).append(record)
-    return [_point(kind, budget, group) for (kind, budget), group in sorted(grouped.items())]
-
-
-def _point(kind: str, budget: float, group: Sequence[RunRecord]) -> SeedMeans:
-    measured = {
-        "conll_f1": [record.score() for record in group],
-        "dev_f1": [record.score(split="dev") for record in group],
-        "mention_f1": [record.score("mention_f1") for record in group],
-        "pronoun_f1": [record.score("pronoun_f1") for record in group],
-        "hours": [record.hours for record in group],
-        "minutes": [record.minutes_per_document for record in group],
-        "delta_f1": [record.delta_f1 for record in group],
-        "yes_share": [record.yes_share for record in group],
-    }
-    return SeedMeans(kind, budget, len(group), {name: _mean_and_spread(found) for name, found in measured.items()})
-
-
-def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+    return [SeedMeans(kind, budget, tuple(group)) for (kind, budget), group in sorted(grouped.items())]
