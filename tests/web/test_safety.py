@@ -199,6 +199,7 @@ def test_uploads_good_and_bad_together(safe: Browser) -> None:
         "image.png": b"\x89PNG",
         "empty.txt": b"",
         ".hidden": b"no",
+        ".git/old.txt": b"Carl slept.",
     }
     result = upload(safe, "all.zip", zipped(files))
     assert len(result["added"]) == 2

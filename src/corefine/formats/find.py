@@ -34,7 +34,7 @@ def find_files(
     (`_auto_conll`) beside the gold one.
 
     Raises `InputError` for a path that does not exist, or means no file. With `on_skip` such a path is handed over
-    with the reason instead, and so is each file of a folder that is of no known format.
+    with the reason instead, and so is each file of a folder that is of no known format, if none is named.
     """
     found: dict[Path, FoundFile] = {}
     for where in wheres:
@@ -45,7 +45,7 @@ def find_files(
                 raise
             on_skip(Path(where), str(error))
     unpacked = {_unpacked(path) for path in found}
-    return [file for path, file in found.items() if not any(map(unpacked.__contains__, _better_than(path)))]
+    return [file for path, file in found.items() if _preferred_to(path) not in unpacked]
 
 
 def _meant_by(where: Path, format: str | None, on_skip: Callable[[Path, str], None] | None) -> Iterable[FoundFile]:
@@ -56,11 +56,10 @@ def _meant_by(where: Path, format: str | None, on_skip: Callable[[Path, str], No
             found.append(path)
             continue
         visible = [file for file in sorted(path.rglob("*")) if file.is_file() and not is_hidden(file.relative_to(path))]
-        chosen = _of_format(visible, format)
-        found += chosen
-        if on_skip is not None:
+        found += _of_format(visible, format)
+        if on_skip is not None and format is None:
             for file in visible:
-                if not knows(file) and file not in chosen:
+                if not knows(file):
                     on_skip(file, "its ending is that of no known format")
     if not found:
         raise InputError(f"{where}: no file of {f'the format {format}' if format else 'a known format'} there")
@@ -98,10 +97,10 @@ def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix == ".gz" else path
 
 
-def _better_than(path: Path) -> Iterable[Path]:
-    """The unpacked paths of files that are read instead of this one."""
+def _preferred_to(path: Path) -> Path | None:
+    """The unpacked path of a file that is read instead of this one, if it is among those found."""
     path = _unpacked(path)
     if path.suffix == ".txt":
-        yield path.with_suffix(".ann")
-    if path.name.endswith("_auto_conll"):
-        yield path.with_name(path.name.removesuffix("auto_conll") + "gold_conll")
+        return path.with_suffix(".ann")
+    better = path.name.replace("_auto_conll", "_gold_conll")
+    return path.with_name(better) if better != path.name else None

@@ -30,21 +30,17 @@ def predict_files(
     resolver: Resolver,
     source: str,
     target: str,
-    options: Options | None = None,
+    options: Options,
     *,
     on_result: Callable[[Result], None] = lambda _: None,
-) -> int:
-    """Predict every document of a file, a folder or a glob, and write it with the entities found. Returns how many.
+) -> None:
+    """Predict every document of a file, a folder or a glob, and write it with the entities found.
 
     A folder gives a folder, with one file for each that was read.
     """
-    options = options or Options()
-    count = 0
 
     def predicted(documents: Iterator[Document]) -> Iterator[Document]:
-        nonlocal count
         for result in resolver.stream(documents):
-            count += 1
             on_result(result)
             yield result.labelled
 
@@ -55,7 +51,6 @@ def predict_files(
             write_stream(documents, sys.stdout.buffer, format_.name, lossy=options.lossy)
         else:
             write(documents, goal, format_.name, lossy=options.lossy)
-    return count
 
 
 def _plan(source: str, target: str, options: Options) -> list[tuple[Path | None, Path | None, Format]]:
