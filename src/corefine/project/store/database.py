@@ -103,7 +103,10 @@ class Database:
 
 
 class Writer:
-    """Runs functions of a connection, in order."""
+    """Runs functions of a connection, in order.
+
+    A function may be run again after another one failed, so it must change nothing but the database.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -143,24 +146,18 @@ class Writer:
             self._commit(batch)
 
     def _commit(self, batch: list[_Write]) -> None:
-        """All in one transaction, each in a savepoint of its own, so that one that fails takes no other with it."""
-        results: list[tuple[Future[Any], Any]] = []
+        """All in one transaction; if that fails, each in one of its own, so that an error takes no others with it."""
         try:
             with self._database.write() as connection:
-                for function, done in batch:
-                    try:
-                        with connection.begin_nested():
-                            result = function(connection)
-                    except BaseException as error:
-                        done.set_exception(error)
-                    else:
-                        results.append((done, result))
-        except BaseException as error:  # the commit failed, and with it every write
-            for _, done in batch:
-                if not done.done():
-                    done.set_exception(error)
+                results = [function(connection) for function, _ in batch]
+        except BaseException as error:
+            if len(batch) == 1:
+                batch[0][1].set_exception(error)
+            else:
+                for each in batch:
+                    self._commit([each])
             return
-        for done, result in results:
+        for (_, done), result in zip(batch, results, strict=True):
             done.set_result(result)
 
 
