@@ -14,27 +14,18 @@ from __future__ import annotations
 
 import json
 import tomllib
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    Self,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from corefine.errors import ConfigError
+
+T = TypeVar("T")
 
 
 class Limit(NamedTuple):
@@ -44,15 +35,16 @@ class Limit(NamedTuple):
     holds: Callable[[Any], bool]
 
 
-PositiveInt = Annotated[int, Limit("at least 1", lambda value: value >= 1)]
-NonNegativeInt = Annotated[int, Limit("at least 0", lambda value: value >= 0)]
+def at_least(least: float) -> Limit:
+    return Limit(f"at least {least}", lambda value: value >= least)
+
+
+PositiveInt = Annotated[int, at_least(1)]
+NonNegativeInt = Annotated[int, at_least(0)]
 PositiveFloat = Annotated[float, Limit("above 0", lambda value: value > 0)]
-NonNegativeFloat = Annotated[float, Limit("at least 0", lambda value: value >= 0)]
+NonNegativeFloat = Annotated[float, at_least(0)]
 Share = Annotated[float, Limit("from 0 to 1", lambda value: 0 <= value <= 1)]
 ShareBelow1 = Annotated[float, Limit("at least 0 and below 1", lambda value: 0 <= value < 1)]
-
-
-T = TypeVar("T")
 
 
 def setting(default: T, help: str, *, flag: str | None = None) -> T:
@@ -170,7 +162,7 @@ class Config:
 
 @cache
 def _types(config: type[Config]) -> dict[str, Any]:
-    hints = get_type_hints(config, include_extras=True)
+    hints = typing.get_type_hints(config, include_extras=True)
     return {each.name: hints[each.name] for each in fields(config)}
 
 
@@ -179,11 +171,11 @@ _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", st
 
 def _converted(value: Any, kind: Any) -> Any:
     """The value as this type has it (JSON has neither tuples nor enums); ValueError says what it must be."""
-    origin, arguments = get_origin(kind), get_args(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         value = _converted(value, arguments[0])
         _require(arguments[1].holds(value), arguments[1].rule)
-    elif origin in (Union, UnionType):
+    elif origin in (typing.Union, UnionType):
         return _converted_to_any(value, arguments)
     elif origin is Literal:
         _require(value in arguments, f"one of {', '.join(arguments)}" if len(arguments) > 1 else repr(arguments[0]))

@@ -1,23 +1,23 @@
-"""Every error corefine raises on purpose.
+"""The errors that corefine raises on purpose.
 
     CorefineError
-    ├── InputError                what the user gave cannot be used (exit code 2)
+    ├── InputError                the input cannot be used (exit code 2)
     │   ├── FormatError           a file breaks its format; carries the Fault
     │   ├── LossError             the target format cannot express the document
-    │   ├── DocumentError         a Document that cannot exist
-    │   ├── PredictionError       a Prediction that cannot exist
-    │   ├── ConfigError           a setting that does not exist, or a value it cannot take
-    │   ├── WeightsError          model weights that are missing, altered, or not the ones expected
-    │   ├── ModelError            a saved model or training state that cannot be used
+    │   ├── DocumentError         a Document with invalid contents
+    │   ├── PredictionError       a Prediction with invalid contents
+    │   ├── ConfigError           an unknown setting, or an invalid value
+    │   ├── WeightsError          model weights are missing, altered, or not the expected ones
+    │   ├── ModelError            a saved model or training state cannot be used
     │   ├── UnmatchedError        key and response hold different documents
-    │   └── MissingExtraError     an optional part of corefine is not installed
-    └── AnswerError               an answer that cannot be taken; nothing has changed
+    │   └── MissingExtraError     an optional dependency is not installed
+    └── AnswerError               an answer is refused; nothing has changed
         ├── ContradictionError    earlier answers imply the opposite; carries them
         ├── NotOpenError          no such question is open
         ├── OutsideError          a span outside the document, or in the wrong order
         ├── UnknownAnswerError    there is no such answer to withdraw
         ├── ReusedIdError         a client_id that stood for another request before
-        └── TakenError            the document is with somebody else
+        └── TakenError            somebody else is working on the document
 
 A message says what was wrong, where, and what to do about it.
 """
@@ -30,19 +30,19 @@ from typing import Any
 
 
 class CorefineError(Exception):
-    """The root: catch it to catch all that corefine raises on purpose."""
+    """The base class of all errors below."""
 
 
 class InputError(CorefineError):
-    """What the user gave cannot be used."""
+    """The input cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with one place of a file.
+    """One error at one place in a file.
 
-    `line` counts from 1, `token` from 0 within the document. `fatal` says that the document could not be
-    built; otherwise the reader repaired it in the way `what` describes.
+    `line` counts from 1, `token` from 0 within the document. If the fault is `fatal`, the document could not be read;
+    otherwise it was repaired as `what` says.
     """
 
     what: str
@@ -81,23 +81,23 @@ class LossError(InputError):
 
 
 class DocumentError(InputError):
-    """A Document that cannot exist: a span outside it, a span in two clusters, offsets out of order."""
+    """Invalid contents of a Document: a span outside it, a span in two clusters, offsets out of order."""
 
 
 class PredictionError(InputError):
-    """A Prediction that cannot exist: wrong shapes, candidates that do not precede, rows that do not sum to 1."""
+    """Invalid contents of a Prediction: wrong shapes, a candidate after its span, rows that do not sum to 1."""
 
 
 class ConfigError(InputError):
-    """A setting that does not exist, or a value it cannot take."""
+    """An unknown setting, or an invalid value of one."""
 
 
 class WeightsError(InputError):
-    """Model weights that are missing, altered, or not the ones expected."""
+    """Model weights are missing, altered, or not the expected ones."""
 
 
 class ModelError(InputError):
-    """A saved model or training state that cannot be used: damaged, incomplete, or of a newer version."""
+    """A saved model or training state cannot be used: it is damaged, incomplete, or from a newer version."""
 
 
 class UnmatchedError(InputError):
@@ -105,18 +105,18 @@ class UnmatchedError(InputError):
 
 
 class MissingExtraError(InputError):
-    """An optional part of corefine is not installed."""
+    """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs {package}, which is not installed: pip install 'corefine[{extra}]'")
 
 
 class AnswerError(CorefineError):
-    """An answer that cannot be taken. The state is as it was before."""
+    """An answer is refused. Nothing has changed."""
 
 
 class ContradictionError(AnswerError):
-    """Earlier answers imply the opposite. `answers` is a shortest chain of them, to choose from for withdrawal."""
+    """Earlier answers imply the opposite. `answers` is a shortest chain of them, one of which must be withdrawn."""
 
     def __init__(self, message: str, answers: Sequence[Any]) -> None:
         super().__init__(message)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corefine.cli.options import Json, Language, Lossy
+from corefine.cli.options import Format, From, Json, Language, Lossy, Source, Target, To
 from corefine.cli.output import show_json, tracked
 
 if TYPE_CHECKING:
@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 
 def convert(
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="A file, a folder, a quoted glob, or - for standard input.")
-    ],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.")],
-    from_: Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name does not tell.")] = None,
+    source: Source,
+    target: Target,
+    from_: From = None,
+    to: To = None,
     lossy: Lossy = False,
     skip_faulty: Annotated[
         bool, typer.Option("--skip-faulty", help="Leave out documents that cannot be read instead of stopping.")
@@ -61,7 +59,7 @@ def _show_fault(fault: Fault) -> None:
 
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, folders or quoted globs.")],
-    format: Annotated[str | None, typer.Option(help="Format of the files, if their names do not tell.")] = None,
+    format: Format = None,
     language: Language = None,
     json: Json = False,
 ) -> None:

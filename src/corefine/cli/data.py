@@ -33,10 +33,8 @@ def list_(json: Json = False) -> None:
         show_json(rows)
         return
     columns = ("name", "language", "licence", "title")
-    here = ["yes" if row["here"] else "" for row in rows]
-    show_table(
-        (*columns, "here"), [(*(str(row[name]) for name in columns), yes) for row, yes in zip(rows, here, strict=True)]
-    )
+    shown = [(*(str(row[column]) for column in columns), "yes" if row["here"] else "") for row in rows]
+    show_table((*columns, "here"), shown)
 
 
 @app.command("get")

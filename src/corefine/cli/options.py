@@ -26,6 +26,11 @@ Database = Annotated[str | None, typer.Option(help="postgresql://..., if the pro
 Ray = Annotated[
     str | None, typer.Option(help="Work on Ray: on this machine, or with an address on the cluster that is there.")
 ]
+Source = Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, a quoted glob, or - for standard input.")]
+Target = Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.")]
+From = Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")]
+To = Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name does not tell.")]
+Format = Annotated[str | None, typer.Option("--format", help="Format of the files, if their names do not tell.")]
 Language = Annotated[str | None, typer.Option(help="Code of the language of plain text; en if not given.")]
 Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the format cannot express, and count it.")]
 

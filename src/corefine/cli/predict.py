@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corefine.cli.options import Cache, Device, Json, Language, Lossy, Threads
+from corefine.cli.options import Cache, Device, From, Json, Language, Lossy, Source, Target, Threads, To
 from corefine.cli.output import progress, show_json
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def predict(
-    source: Annotated[str, typer.Argument(help="A file, a folder, or - for standard input.", metavar="IN")],
-    target: Annotated[str, typer.Argument(help="A file, a folder, or - for standard output.", metavar="OUT")],
+    source: Source,
+    target: Target,
     model: Annotated[str, typer.Option(help="A folder that `corefine train` wrote, or starter.")] = "starter",
-    from_: Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name does not tell.")] = None,
+    from_: From = None,
+    to: To = None,
     language: Language = None,
     lossy: Lossy = False,
     device: Device = "auto",

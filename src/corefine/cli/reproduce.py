@@ -111,12 +111,10 @@ def _results(
 
         connect(ray)
         return run_grid_on_ray(cells, out, documents)
-    import os
-
+    from corefine.models.devices import cores
     from corefine.simulation.grid import run_grid
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return run_grid(cells, out, documents, workers=workers or cores)
+    return run_grid(cells, out, documents, workers=workers or cores())
 
 
 def _numbers(text: str) -> list[float]:

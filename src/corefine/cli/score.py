@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from corefine.cli.options import Json
+from corefine.cli.options import Format, Json
 from corefine.cli.output import show_json, show_table, tracked
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def score(
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Score a document that one side lacks as empty there.")
     ] = False,
-    format: Annotated[str | None, typer.Option(help="Format of both files, if their names do not tell.")] = None,
+    format: Format = None,
 ) -> None:
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
     from corefine.scores import report

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import typer
+from rich.progress import TaskID
 
 from corefine.cli.output import show_json
 from corefine.models.training.events import (
@@ -39,6 +40,7 @@ class _Member:
     """What is known of a member so far."""
 
     name: str
+    bar: TaskID | None = None
     epochs: int = 0
     steps: int = 0
     loss: float | None = None
@@ -93,28 +95,21 @@ def _line(member: _Member, event: TrainingEvent) -> str | None:
 
 def _show_bars(events: Iterator[MemberEvent]) -> None:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeRemainingColumn())
-    bars: dict[int, tuple[TaskID, _Member]] = {}
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        encoding = progress.add_task("encoding", total=None, visible=False, state="")
         for member, event in _followed(events):
+            if member.bar is None:
+                member.bar = progress.add_task("", total=None, state="")
             if isinstance(event, Encoding):
-                state = f"{event.done}/{event.documents}"
-                progress.update(encoding, visible=True, completed=event.done, total=event.documents, state=state)
-                continue
-            if id(member) not in bars:
-                bars[id(member)] = progress.add_task("training", total=None, state=""), member
-            bar = bars[id(member)][0]
-            if isinstance(event, Started):
-                progress.update(bar, total=member.steps, completed=event.step)
-            elif isinstance(event, Step):
-                progress.update(bar, completed=event.step)
+                progress.update(member.bar, description="encoding", total=event.documents, completed=event.done)
+            elif isinstance(event, Started):
+                progress.reset(member.bar, description="training", total=member.steps, completed=event.step)
             elif isinstance(event, EpochStart):
-                progress.update(bar, description=f"{member.name}epoch {event.epoch + 1}/{member.epochs}")
+                progress.update(member.bar, description=f"{member.name}epoch {event.epoch + 1}/{member.epochs}")
+            elif isinstance(event, Step):
+                progress.update(member.bar, completed=event.step)
             elif isinstance(event, Stopped):
-                progress.update(bar, completed=member.steps)
-            progress.update(bar, state=str(member))
-    for _, member in bars.values():
-        typer.echo(f"{member.name}{member}", err=True)
+                progress.update(member.bar, completed=member.steps)
+            progress.update(member.bar, state=str(member))

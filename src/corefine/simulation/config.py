@@ -35,9 +35,7 @@ class SimulationConfig(Config):
         "discrete", "discrete, pairwise, follow-up (also: discrete-only), or full."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
-    clustered: bool = setting(
-        True, "Whether selectors sum probabilities over clusters.", flag="--clustered/--unclustered"
-    )
+    clustered: bool = setting(True, "Whether selectors sum over clusters.", flag="--clustered/--unclustered")
     closure: Literal["incremental", "per-document", "off"] = setting(
         "incremental", "When links are closed: incremental, per-document, or off."
     )
@@ -45,9 +43,7 @@ class SimulationConfig(Config):
     questions: NonNegativeFloat | None = setting(40.0, "Budget in questions; leave out to budget in seconds.")
     seconds: NonNegativeFloat | None = setting(None, "Budget in seconds of annotation.")
     per: Literal["1000-tokens", "document"] = setting("1000-tokens", "What a budget is for: 1000-tokens or document.")
-    equal_time: bool = setting(
-        True, "Pairwise: spend on each document what discrete questions would.", flag="--equal-time/--own-time"
-    )
+    equal_time: bool = setting(True, "Pairwise: spend the time of discrete questions.", flag="--equal-time/--own-time")
     read_at_most: NonNegativeInt = setting(0, "Documents of a round that are read, the most uncertain; 0 for all.")
 
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
@@ -59,9 +55,7 @@ class SimulationConfig(Config):
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
     round_epochs: PositiveInt = setting(1, "Epochs in each round, at most; the last training has the recipe's.")
-    round_documents: NonNegativeInt = setting(
-        16, "Documents a warm round trains on, at most: half the newest, half drawn from the others; 0 for all."
-    )
+    round_documents: NonNegativeInt = setting(16, "Documents a warm round trains on, half of them new; 0 for all.")
     committee: NonNegativeInt = setting(0, "Members of the committee; 0: 3 if the selector is committee, else 1.")
     start: Literal["warm", "scratch"] = setting("warm", "What rounds train: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")

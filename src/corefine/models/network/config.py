@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from corefine.config import Config, Limit, NonNegativeInt, PositiveFloat, PositiveInt, ShareBelow1, setting
+from corefine.config import Config, NonNegativeInt, PositiveFloat, PositiveInt, ShareBelow1, at_least, setting
 from corefine.errors import ConfigError
 
 FULL: Literal["full"] = "full"
@@ -23,9 +23,7 @@ class EncoderConfig(Config):
     tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune the last so many layers; 0: all, and embeddings.")
     masked: ShareBelow1 = setting(0.0, "transformer: share of sub-words hidden in a fine-tuning step.")
     precision: Literal["float32", "bfloat16"] = setting("float32", "transformer: float32 or bfloat16 matrix products.")
-    window: Annotated[int, Limit("at least 8", lambda value: value >= 8)] = setting(
-        512, "Sub-words in one forward pass, special tokens included."
-    )
+    window: Annotated[int, at_least(8)] = setting(512, "Sub-words in one forward pass, special tokens included.")
     overlap: NonNegativeInt = setting(256, "Sub-words that neighbouring windows share.")
     pooling: Literal["mean", "first"] = setting("mean", "How sub-words become the state of a word: mean or first.")
     layers: tuple[int, ...] = setting((), "Hidden layers that the head mixes; empty: only the last.")

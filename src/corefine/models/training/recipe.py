@@ -45,9 +45,7 @@ class TrainingConfig(Config):
     )
     weight_decay: NonNegativeFloat = setting(0.01, "Weight decay of AdamW.")
     warmup: Share = setting(0.05, "Share of all steps during which the rate rises.")
-    schedule: Literal["linear", "cosine", "constant"] = setting(
-        "linear", "How the rate falls afterwards: linear, cosine or constant."
-    )
+    schedule: Literal["linear", "cosine", "constant"] = setting("linear", "linear, cosine or constant afterwards.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
     labels: LabelPolicyName = setting("pseudo", "What annotated documents teach: pseudo, answered, mix or certain.")

@@ -13,7 +13,7 @@ from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
 from corefine.annotation.selectors import SELECTORS
-from corefine.config import Config, Limit, NonNegativeInt, Share, setting
+from corefine.config import Config, Limit, NonNegativeInt, Share, at_least, setting
 from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.project.store import schema
@@ -30,9 +30,7 @@ Two mentions are the same entity when they refer to the same person, thing, plac
 
 
 MOST = 10_000_000
-_LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
-LimitedInt = Annotated[int, _LIMIT]
-LimitedFloat = Annotated[float, _LIMIT]
+LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +42,13 @@ class ProjectConfig(Config):
     protocol: Protocol = setting(Protocol.DISCRETE, "What is asked: discrete, pairwise, follow-up or mentions.")
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
-    budget_per_1000_tokens: LimitedFloat | None = setting(43.0, "Questions for each 1,000 tokens of a document.")
-    budget_questions: LimitedInt | None = setting(None, "Questions for each document, whatever its length.")
-    budget_seconds: LimitedFloat | None = setting(None, "Seconds of a person's time for each document.")
+    budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
+    budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
+    budget_seconds: Annotated[float, LIMIT] | None = setting(None, "Seconds of a person's time for each document.")
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")
-    overlap_people: Annotated[int, Limit("at least 2", lambda value: value >= 2)] = setting(
-        2, "How many people annotate each of those."
-    )
+    overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
-    lease_minutes: LimitedFloat = setting(60.0, "How long a document stays with a person who does nothing.")
+    lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:
         if self.selector not in SELECTORS:
