@@ -1,0 +1,77 @@
+"""Workspaces: what memory holds is what the log says."""
+
+from __future__ import annotations
+
+import pytest
+
+from corefine.annotation.question import Answer
+from corefine.errors import ModelError
+from corefine.project import Project
+from corefine.project.store import log, predictions
+from corefine.project.work.assignments import overlap
+from corefine.project.work.workspace import Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
+from helpers.projects import new_id
+
+
+def test_if_the_log_cannot_be_written_memory_forgets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspaces = Workspaces(project)
+    person = project.owner().id
+    with workspaces.of(person) as workspace:
+        answer(workspace)
+        shown = workspace.show().question
+        monkeypatch.setattr(log, "append", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            answer(workspace)
+    monkeypatch.undo()
+    with workspaces.of(person) as workspace:
+        assert workspace.show().question == shown
+        answer(workspace)
+        assert len(workspace.open(1).session.answers) == 2
+
+
+def answer(workspace: Workspace) -> None:
+    shown = workspace.show()
+    assert shown.question is not None
+    assert shown.document_id is not None
+    workspace.answer(new_id(), shown.document_id, question_id_of(shown.question), Answer.unsure())
+
+
+def test_more_sessions_than_fit_in_memory(project: Project) -> None:
+    workspaces = Workspaces(project, most_open=1)
+    person = project.owner().id
+    with workspaces.of(person) as workspace:
+        for document in (1, 2, 3, 1, 2, 3):
+            shown = workspace.show(document)
+            assert shown.question is not None
+            workspace.answer(new_id(), document, question_id_of(shown.question), Answer.unsure())
+    fresh = Workspaces(project)
+    with workspaces.of(person) as one, fresh.of(person) as other:
+        for document in (1, 2, 3):
+            assert one.open(document).session.log == other.open(document).session.log
+            assert len(one.open(document).session.answers) == 2
+
+
+def test_a_damaged_prediction_is_told_and_not_swapped_in(sqlite_project: Project) -> None:
+    workspaces = Workspaces(sqlite_project)
+    person = sqlite_project.owner().id
+    with workspaces.of(person) as workspace:
+        answer(workspace)
+        number = sqlite_project.writer.write(lambda c: predictions.add_version(c, "bad", predictions.TRAINED))
+        path = sqlite_project.predictions.path(number, 1)
+        path.parent.mkdir()
+        path.write_bytes(b"PK\3\4 nonsense")
+        with pytest.raises(ModelError, match="cannot be read"):
+            sqlite_project.predictions.load(number, 1)
+        workspaces._looked_at = -10.0
+        answer(workspace)
+        assert workspace.open(1).version == 1
+
+
+def test_overlap_is_spread_evenly() -> None:
+    documents = list(range(100))
+    quarter = overlap(documents, 0.25)
+    assert len(quarter) == 25
+    assert all(len(quarter.intersection(range(start, start + 4))) == 1 for start in range(0, 100, 4))
+    assert not overlap(documents, 0.0)
+    assert overlap(documents, 1.0) == set(documents)
