@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corefine.document import Document
-from corefine.models.network import blocks
+from corefine.models.network import pair_network
 from corefine.models.network.config import HeadConfig
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
@@ -25,7 +25,7 @@ def test_gradients_are_those_of_the_function(
     depth: int, dropout: bool, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Finite differences, in double precision, with blocks of one row and with one block."""
-    monkeypatch.setitem(blocks.BLOCK, "cpu", block)
+    monkeypatch.setitem(pair_network.BLOCK, "cpu", block)
     torch.manual_seed(depth)
     size, reach, hidden, width, codes = 6, 4, 5, 3, 7
 

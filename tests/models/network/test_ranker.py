@@ -192,14 +192,14 @@ def test_dropout_only_while_training() -> None:
 
 def test_memory_of_a_long_document_is_bounded_by_blocks() -> None:
     """Far more pairs than a block holds give the same scores as one block."""
-    from corefine.models.network import blocks
+    from corefine.models.network import pair_network
 
     inputs = inputs_of(document(200))
     ranker = ranker_of(candidates=50)
     whole = ranker(inputs).scores
-    before = dict(blocks.BLOCK)
+    before = dict(pair_network.BLOCK)
     try:
-        blocks.BLOCK["cpu"] = 1
+        pair_network.BLOCK["cpu"] = 1
         torch.testing.assert_close(ranker(inputs).scores, whole)
     finally:
-        blocks.BLOCK.update(before)
+        pair_network.BLOCK.update(before)
