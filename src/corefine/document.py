@@ -1,7 +1,7 @@
-"""Documents and spans: what every other module speaks of.
+"""Documents and spans, which all other modules use.
 
-A `Document` is immutable. It knows tokens, sentences and gold (or predicted, or annotated) clusters; it does not
-know files (see `formats`), models or answers.
+A `Document` is immutable. It has tokens, sentences and clusters (gold, predicted or annotated). It knows nothing of
+files (see `formats`), models or answers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Span(NamedTuple):
 
 
 class SplitSpan(Span):
-    """A discontinuous span: it unpacks and sorts as its hull, but equals only a span of the same parts."""
+    """A discontinuous span. It unpacks and sorts like its hull, but equals only a span with the same parts."""
 
     _parts: tuple[Span, ...]
 
@@ -83,7 +83,7 @@ class SplitSpan(Span):
 
 
 def span_of(parts: Sequence[tuple[int, int]]) -> Span:
-    """The span made of these parts, touching parts joined; a plain `Span` where nothing is left out."""
+    """The span of these parts. Touching parts are joined; a span without gaps is a plain `Span`."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(parts):
         if joined and start <= joined[-1][1] + 1:
@@ -97,9 +97,9 @@ Cluster = tuple[Span, ...]
 
 
 class Deferred(Mapping[str, Any]):
-    """A mapping that is made when it is first looked into: for what few callers need of a file.
+    """A mapping that is made on first use, for the parts of a file that few callers need.
 
-    A reader that defers layers vouches for their lengths.
+    `Document` does not check the lengths of deferred layers: the reader must.
     """
 
     __slots__ = ("_made", "_make")
@@ -122,9 +122,6 @@ class Deferred(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._content())
 
-    def __repr__(self) -> str:
-        return repr(self._content())
-
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self._content()),)
 
@@ -133,15 +130,15 @@ class Deferred(Mapping[str, Any]):
 class Document:
     """One text with its entities.
 
-    name, part         identify it within a corpus
-    tokens             words, in order
-    sentence_starts    index of each sentence's first token; the first is 0 (empty for an empty document)
-    clusters           entities as spans in document order; singletons are clusters of one
-    speakers           one for each token (None: nobody or unknown), or None if the source has none
-    genre, language    where known
-    text, offsets      the source text and, for each token, its [start, end) characters in it
-    layers             further columns of the source, one string for each token ("pos", "lemma", ...)
-    extra              what only one format knows, kept for writing it back; JSON values, by format name
+    name, part         identify the document within a corpus
+    tokens             the words, in order
+    sentence_starts    index of each sentence's first token, starting with 0; empty for an empty document
+    clusters           the spans of each entity in document order; singletons are clusters of one
+    speakers           one for each token (None: nobody or unknown), or None if the source has no speakers
+    genre, language    if known
+    text, offsets      the source text, and the [start, end) characters of each token in it
+    layers             other columns of the source, one string for each token ("pos", "lemma", ...)
+    extra              details of one format, kept for writing it back; JSON values by format name
     """
 
     name: str
@@ -169,7 +166,7 @@ class Document:
         clusters: Iterable[Iterable[tuple[int, int]]] = (),
         **fields: Any,
     ) -> Document:
-        """A document from sentences of tokens; clusters may be plain pairs and in any order."""
+        """A document from sentences of tokens. Clusters may be plain pairs, in any order."""
         tokens: list[str] = []
         starts: list[int] = []
         for sentence in sentences:
@@ -179,7 +176,7 @@ class Document:
 
     @property
     def key(self) -> str:
-        """Name and part as one string, as messages show it."""
+        """Name and part as one string, for messages."""
         return f"{self.name} part {self.part}" if self.part else self.name
 
     @property
@@ -199,7 +196,7 @@ class Document:
         return sorted((span for cluster in self.clusters for span in cluster), key=document_order)
 
     def words(self, span: Span) -> str:
-        """The tokens of a span, joined by spaces, with an ellipsis in each gap."""
+        """The tokens of a span, joined by spaces, with an ellipsis for each gap."""
         return " … ".join(" ".join(self.tokens[part.start : part.end + 1]) for part in span.parts)
 
     def characters(self, span: Span) -> tuple[tuple[int, int], ...]:
@@ -224,7 +221,7 @@ class Document:
         return 0 <= span.start <= span.end < len(self.tokens)
 
     def _problems(self) -> Iterator[str]:
-        """Why this document cannot exist, if it cannot."""
+        """What is wrong with the document, if anything."""
         size = len(self.tokens)
         starts = self.sentence_starts
         if (starts[0] != 0 if starts else size > 0) or any(a >= b for a, b in pairwise((*starts, size))):
@@ -273,15 +270,15 @@ class Document:
 
 
 def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:
-    """Sort key: as spans compare, and among those with the same hull by their parts."""
+    """Sort key: the order of spans; spans with the same hull are ordered by their parts."""
     return (span.start, span.end, span.parts)
 
 
 def normalise(clusters: Iterable[Iterable[tuple[int, int]]]) -> tuple[Cluster, ...]:
-    """Clusters in document order: spans sorted within each, repeats dropped, clusters by their first span."""
+    """Clusters in document order: spans sorted and without repeats, clusters sorted by first span."""
     listed: list[list[Any]] = [list(cluster) for cluster in clusters]
     kinds = {type(span) for cluster in listed for span in cluster}
-    if kinds <= {Span}:  # which sort as they are
+    if kinds <= {Span}:  # plain spans sort as they are
         return tuple(sorted(tuple(sorted(set(cluster))) for cluster in listed if cluster))
     spans = ({span if isinstance(span, Span) else Span(*span) for span in cluster} for cluster in listed)
     ordered = (tuple(sorted(cluster, key=document_order)) for cluster in spans if cluster)

@@ -20,7 +20,6 @@ from corefine.links.entities import (
     UndoMerge,
     before,
     count_cannot,
-    differ,
     uncount_cannot,
 )
 from corefine.links.explanation import cannot_chain, must_chain, one_answer
@@ -207,12 +206,14 @@ def _relation(one: Node, other: Node) -> Relation | None:
     a, b = one.entity, other.entity
     if one is other or (a is b and a is not None):
         return MUST
-    if a is None or b is None:  # a span that no other fact names
-        known, stranger = (b, one) if a is None else (a, other)
-        different = known is not None and known.starts > 0 and before(stranger.span, known.first)
-    else:
-        different = differ(a, b)
-    return CANNOT if different else None
+    if a is not None and b is not None and b in a.cannot:
+        return CANNOT
+    # an entity that is known to start after a mention of the other; a span that no fact names has no entity yet
+    if a is not None and a.starts and before(other.span if b is None else b.first, a.first):
+        return CANNOT
+    if b is not None and b.starts and before(one.span if a is None else a.first, b.first):
+        return CANNOT
+    return None
 
 
 def _excluded(fact: Fact) -> bool:

@@ -85,16 +85,6 @@ def before(a: Span, b: Span) -> bool:
     return a < b or (not b < a and a.parts < b.parts)
 
 
-def differ(a: Entity, b: Entity) -> bool:
-    """Whether two entities are known to differ: facts say so, or the later one has no earlier mention."""
-    if b in a.cannot:
-        return True
-    if a.starts or b.starts:
-        later = b if before(a.first, b.first) else a
-        return later.starts > 0
-    return False
-
-
 UndoMerge = tuple[Entity, Entity | None, Span, int]
 """What undoes a merge: the entity kept, the one absorbed, and the first span and size of the kept one before.
 
@@ -105,22 +95,16 @@ The absorbed one is None if a node without an entity was merged.
 class Entities:
     """The forest: which nodes are one entity, and which entities are known to differ."""
 
-    __slots__ = ("_by_id", "_ids")
+    __slots__ = ("_ids", "by_id")
 
     def __init__(self) -> None:
-        self._by_id: dict[int, Entity] = {}
+        self.by_id: dict[int, Entity] = {}
         self._ids = count()
-
-    def __iter__(self) -> Iterator[Entity]:
-        return iter(self._by_id.values())
-
-    def by_id(self, number: int) -> Entity:
-        return self._by_id[number]
 
     def make(self, node: Node) -> Entity:
         """A new entity of a node without an entity."""
         entity = Entity(next(self._ids), [node], node.span)
-        self._by_id[entity.id] = node.entity = entity
+        self.by_id[entity.id] = node.entity = entity
         return entity
 
     def admit(self, entity: Entity, node: Node) -> UndoMerge:
@@ -146,7 +130,7 @@ class Entities:
         for other, facts in b.cannot.items():
             del other.cannot[b]
             a.cannot[other] = other.cannot[a] = a.cannot.get(other, 0) + facts
-        del self._by_id[b.id]
+        del self.by_id[b.id]
         return undo
 
     def unmerge(self, undo: UndoMerge) -> None:
@@ -178,11 +162,11 @@ class Entities:
             del other.cannot[entity]
         for node in entity.members:
             node.entity = None
-        del self._by_id[entity.id]
+        del self.by_id[entity.id]
 
     def restore(self, entity: Entity) -> None:
         """Insert an entity, or undo its removal if everything after that has been undone."""
-        self._by_id[entity.id] = entity
+        self.by_id[entity.id] = entity
         for node in entity.members:
             node.entity = entity
         for other, facts in entity.cannot.items():

@@ -120,7 +120,9 @@ class Links:
 
     def entities(self) -> list[Cluster]:
         """All entities in document order, including those of one span."""
-        return sorted(map(_cluster, self._closure.entities), key=lambda cluster: document_order(cluster[0]))
+        return sorted(
+            map(_cluster, self._closure.entities.by_id.values()), key=lambda cluster: document_order(cluster[0])
+        )
 
     def entity_of(self, span: Span) -> Cluster | None:
         """The entity of a span, in document order. None if no answer names the span or it is not a mention."""
@@ -138,15 +140,15 @@ class Links:
 
     def members(self, entity_id: int) -> Cluster:
         """The spans of an entity in document order."""
-        return _cluster(self._closure.entities.by_id(entity_id))
+        return _cluster(self._closure.entities.by_id[entity_id])
 
     def said_apart(self, entity_id: int) -> list[int]:
         """The entities that cannot-links set apart from an entity. What follows from first appearances is left out."""
-        return [other.id for other in self._closure.entities.by_id(entity_id).cannot]
+        return [other.id for other in self._closure.entities.by_id[entity_id].cannot]
 
     def first(self, entity_id: int) -> Span:
         """The member that comes first in the document."""
-        return self._closure.entities.by_id(entity_id).first
+        return self._closure.entities.by_id[entity_id].first
 
     def known_pairs(self, spans: Iterable[Span]) -> int:
         """How many pairs with an end in the entity of one of these spans are linked or set apart by links."""
