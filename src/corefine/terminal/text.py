@@ -31,7 +31,7 @@ class MarkedText(NamedTuple):
 
 
 def marked_text(document: Document, marks: Sequence[Mark], *, context: int) -> MarkedText:
-    """The sentences around the marks, so many on each side. Where marks overlap, the first one's style wins."""
+    """The sentences with marks and `context` sentences around each. Where marks overlap, the first one's style wins."""
     near = {document.sentence_of(mark.span) for mark in marks}
     text, focus, folded = Text(), 0, 0
     for number, sentence in enumerate(document.sentence_spans):

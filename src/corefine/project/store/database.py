@@ -146,7 +146,7 @@ class Writer:
             self._commit(batch)
 
     def _commit(self, batch: list[_Write]) -> None:
-        """All in one transaction; if that fails, each in one of its own, so that an error takes no others with it."""
+        """All in one transaction. If that fails, one transaction for each, so that one error stops no other write."""
         try:
             with self._database.write() as connection:
                 results = [function(connection) for function, _ in batch]

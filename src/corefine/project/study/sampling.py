@@ -73,7 +73,7 @@ def _draw(pools: dict[int, list[Question]], count: int, rng: Random) -> list[tup
 
 
 def _asked(project: Project, document: DocumentInfo, labels: int, late: bool, newer: bool) -> list[Question]:
-    """What is asked about a document in a run with so many labels."""
+    """The questions about a document in a run with this many labels."""
     with project.database.read() as connection:
         ready = predictions.ready_versions(connection)
         rows = log.events_of(connection, document_id=document.id)

@@ -49,7 +49,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A span is a mention: of an entity, or of one of its own."""
+    """A span is a mention, of an entity or of a new one."""
 
     mention: Span
     to: Span | None = None

@@ -24,8 +24,8 @@ class OpenDocument:
     place          how many events its log has on disk
     done           whether the person has finished it, or nothing is left to ask
     lease_until    when somebody else may take the document
-    ahead          the version of a newer model that the session has taken up and that asks the next question
-    waited         whether a newer model was there at the last answer, and was not taken up
+    ahead          the version of a newer model that the session uses already and that asks the next question
+    waited         whether a newer model was there at the last answer, and was not used
     """
 
     document_id: int
@@ -47,8 +47,8 @@ def rebuild(
 ) -> Session:
     """The session that has this log, under this prediction.
 
-    The log is replayed without a prediction, which is fast. The prediction is taken up at the end and makes the same
-    session, since rows, clusters and scores depend only on it and on the links.
+    The log is replayed without a prediction, which is fast. Setting the prediction at the end makes the same session,
+    since rows, clusters and scores depend only on it and on the links.
     """
     session = Session(
         document,

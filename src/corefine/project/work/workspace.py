@@ -85,10 +85,10 @@ class Workspace:
     def open(self, document_id: int, *, lease: Lease = "if-new", needs_model: bool = True) -> OpenDocument:
         """The person's session about a document. Raises `ModelError` while no model has read the document.
 
-        lease          "renew": raises `TakenError` unless the document is free; "if-new": the same, but a document
-                       that the person has worked on opens whoever has it now; "never": a new document opens without
-                       a lease, to look at only
-        needs_model    False: from the log alone unless it is in memory, to look at past answers only
+        lease          "renew": lease the document, or raise `TakenError` if somebody else has it; "if-new": the same,
+                       but a document that the person has worked on before opens in any case, without a new lease;
+                       "never": lease nothing; a document that is new to the person is opened only to look at it
+        needs_model    False: unless it is in memory, bring it back without a model, to look at past answers
         """
         opened = self.workspaces.kept(self.person_id, document_id)
         if opened is not None and (lease != "renew" or opened.done or not self._is_half_over(opened)):
@@ -114,7 +114,7 @@ class Workspace:
         return opened
 
     def look_ahead(self, document_id: int) -> None:
-        """Take up a newer model while the person thinks, so that the next answer does not wait for it."""
+        """Switch to a newer model while the person thinks, so that the next answer does not wait for it."""
         opened = self.workspaces.kept(self.person_id, document_id)
         if opened is None or opened.done or opened.session.next_question() is None:
             return
@@ -310,10 +310,10 @@ class Workspace:
         return Recorded(opened.document_id, outcome, event["number"] if kind in ("answer", "edit") else None)
 
     def _next_version(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
-        """The version that asks next, and its prediction if that is still to be taken up.
+        """The version that asks next, and its prediction unless the session uses it already.
 
-        A version that came while the question was open waits for `look_ahead`, since taking it up takes a while. If
-        nobody calls that, the answer after the open one takes it up.
+        A version that came while the question was open waits for `look_ahead`, since switching takes a while. If
+        nobody calls that, the switch comes with the answer after the open one.
         """
         if opened.ahead is not None:
             return opened.ahead, None
