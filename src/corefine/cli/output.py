@@ -52,8 +52,11 @@ def tracked(items: Iterable[T], what: str, *, total: int | None = None) -> Itera
 
 
 @contextmanager
-def progress(what: str, *, total: int | None = None) -> Iterator[Callable[[], None]]:
+def progress(what: str, *, total: int | None = None, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """Show how far the work is: a bar on a terminal, else plain lines. Call what it yields after each step."""
+    if quiet:
+        yield lambda: None
+        return
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import Progress

@@ -39,7 +39,7 @@ def predict(
     options = Options(read_as=from_, write_as=to, language=language, lossy=lossy)
     seen = {"documents": 0, "tokens": 0, "entities": 0, "mentions": 0}
     began = time.monotonic()
-    with progress("predicting") as advance:
+    with progress("predicting", quiet=json) as advance:
 
         def count(result: Result) -> None:
             seen["documents"] += 1
