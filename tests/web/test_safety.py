@@ -255,7 +255,7 @@ def test_errors_have_one_shape(safe: Browser) -> None:
     for path, status in (("/api/nothing", 404), ("/api/next?document=x", 422), ("/api/documents/7", 404)):
         response = safe.client.get(path)
         assert response.status_code == status
-        assert set(response.json()["error"]) == {"kind", "message", "answers", "next"}
+        assert set(response.json()["error"]) == {"kind", "message", "answers", "new", "next"}
     response = safe.client.post("/api/answers", content=b"{", headers={"Content-Type": "application/json"})
     assert response.json()["error"]["kind"] == "invalid"
     response = safe.client.put("/api/me")

@@ -38,10 +38,7 @@ def train(
     show_config: Annotated[bool, typer.Option("--show-config", help="Print all settings as TOML and exit.")] = False,
     json: Json = False,
 ) -> None:
-    """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better.
-
-    With --json, every event is a line of JSON.
-    """
+    """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better."""
     from corefine.errors import InputError
     from corefine.models.load import need_model
 

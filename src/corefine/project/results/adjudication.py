@@ -91,11 +91,8 @@ def decisions_of(connection: Connection, document_id: int | None = None) -> list
 
 def decide(project: Project, decision: OwnerDecision) -> None:
     """Store a decision of the owner, in place of an earlier one about the same span."""
-    document = project.documents.get(decision.document_id)
     first = decision.first
-    for span in (decision.span, first):
-        if span is not None and not document.holds(span):
-            raise OutsideError(f"span {span} is outside document {document.key}")
+    _check_inside(project, decision.document_id, decision.span, first or decision.span)
     if first is not None and first > decision.span:
         raise OutsideError(f"the first appearance {first} comes after the mention {decision.span}")
     fields = {"mention": decision.is_mention, "first": None if first is None else span_to_json(first)}
@@ -110,7 +107,16 @@ def decide(project: Project, decision: OwnerDecision) -> None:
 
 
 def withdraw_decision(project: Project, document_id: int, span: Span) -> None:
+    """Remove the owner's decision about a span, if there is one."""
+    _check_inside(project, document_id, span)
     project.writer.write(lambda connection: _delete(connection, document_id, span))
+
+
+def _check_inside(project: Project, document_id: int, *spans: Span) -> None:
+    document = project.documents.get(document_id)
+    for span in spans:
+        if not document.holds(span):
+            raise OutsideError(f"span {span} is outside document {document.key}")
 
 
 def _delete(connection: Connection, document_id: int, span: Span) -> None:

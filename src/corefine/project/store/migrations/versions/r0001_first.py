@@ -14,6 +14,12 @@ COUNTER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
+    _documents_and_people()
+    _work()
+    _models()
+
+
+def _documents_and_people() -> None:
     op.create_table(
         "settings",
         sa.Column("name", sa.String(100), primary_key=True),
@@ -52,6 +58,9 @@ def upgrade() -> None:
         sa.Column("expires_at", sa.Float, nullable=False),
     )
     op.create_index("ix_logins_person_id", "logins", ["person_id"])
+
+
+def _work() -> None:
     op.create_table(
         "seats",
         sa.Column("person_id", sa.Integer, sa.ForeignKey("people.id", name="fk_seats_person_id"), primary_key=True),
@@ -84,6 +93,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("person_id", "document_id", "place", name="uq_events_person_id_document_id_place"),
         sa.UniqueConstraint("person_id", "client_id", name="uq_events_person_id_client_id"),
     )
+
+
+def _models() -> None:
     op.create_table(
         "versions",
         sa.Column("id", sa.Integer, primary_key=True),
