@@ -104,6 +104,20 @@ def test_a_refused_edit_leaves_the_order_of_the_answers() -> None:
     assert session.links.answers() == [1, 2, 3]
 
 
+def test_a_contradiction_about_mentions_names_the_disputed_span() -> None:
+    session = fresh()
+    session.edit([NotAMention(C)])
+    with pytest.raises(ContradictionError, match=f"answer 2 and answer 1 disagree on whether {C} is a mention"):
+        session.edit([First(A, A)], mentions=[A, C])  # A is not disputed, and comes first
+    session.edit([NotAMention(D)])
+    with pytest.raises(
+        ContradictionError, match=f"answer 3 and answers 1, 2 disagree on whether {C}, {D} are mentions"
+    ):
+        session.edit([First(A, A)], mentions=[A, C, D])
+    with pytest.raises(ContradictionError, match=f"answer 3 contradicts itself on whether {B} is a mention"):
+        session.edit([NotAMention(B)], mentions=[A, B])
+
+
 def test_is_this_a_mention() -> None:
     session = Session(DOCUMENT, PREDICTION_WITH_SCORES, protocol=Protocol.MENTIONS)
     question = ask(session)

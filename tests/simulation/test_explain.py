@@ -25,7 +25,7 @@ def test_a_question_is_explained_by_its_entities_and_what_the_answer_settled() -
     assert "   0.500   “w1” (1-1), “w2” (2-2)" in text  # one entity, one probability
     assert "   0.250   a new entity" in text
     assert "Is “w3” (3-3) the same entity as “w2” (2-2)?" in text
-    assert "“w3” (3-3) is not “w2” (2-2); “w3” (3-3) first appears as “w1” (1-1)" in text
+    assert "“w3” (3-3) is not “w2” (2-2); the entity of “w3” (3-3) first appears as “w1” (1-1)" in text
     assert "3 pairs of mentions are now known" in text
 
 

@@ -77,7 +77,7 @@ class GoldAnnotator:
         mention = question.mention
         earlier = [span for span in self._cluster.get(mention, ()) if span < mention]
         truth = mention if not earlier else earlier[-1] if self._nearest else earlier[0]
-        # After a wrong no to the true antecedent it cannot be marked: one error leads to the next.
+        # After a wrong no, the true antecedent can no longer be marked, so the follow-up is wrong too.
         if self._errs(rng) or truth == question.antecedent:
             truth = self._wrong(question, truth, rng)
         return (Reply.ANTECEDENT if self._nearest and truth != mention else Reply.FIRST), truth

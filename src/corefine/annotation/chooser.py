@@ -28,9 +28,9 @@ def default_selector(protocol: Protocol) -> Selector:
 
 
 class Chooser:
-    """Chooses among the questions that a revised prediction leaves open, and follows the answers.
+    """Chooses among the questions that a revised prediction leaves open. Answers update it.
 
-    answers    the standing answers, which the revision and the links have taken already
+    answers    the standing answers, which the revision and the links already include
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Chooser:
             self._mark_asked(entry, stands=True)
         self._scores = selector.scores(revision, np.arange(len(revision.prediction)))
 
-    # Following the answers
+    # Updating
 
     def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> None:
-        """Follow an answer or edit that was given or, if not `stands`, withdrawn; `change` is what it did to links."""
+        """Update after an answer or edit is given (`stands`) or withdrawn. `change` is its effect on the links."""
         rows = self.revision.follow(entry, change, stands=stands)
         if isinstance(entry, AnswerEntry):
             rows = np.union1d(rows, self._mark_asked(entry, stands=stands))
@@ -74,7 +74,7 @@ class Chooser:
             self._asked_rows[row] = self._asked[question.mention] > 0
             if reply is Reply.UNSURE and question.antecedent is not None:
                 column = self.revision.column(row, question.antecedent)
-                if column is not None:  # nobody could tell: the pair is not asked about again
+                if column is not None:  # a pair answered 'unsure' is not asked about again
                     self.revision.passed[row, column] = stands
                     return np.array([row])
         return np.zeros(0, dtype=np.int64)

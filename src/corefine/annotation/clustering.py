@@ -147,7 +147,7 @@ class Decoder:
         return groups.members()
 
     def _links_between(self, part: list[int]) -> Iterator[tuple[float, int, int]]:
-        """The model's links in a part, except within an entity: minus the strength, and both ends."""
+        """The model's links in a part that join different entities, as (-strength, node, antecedent)."""
         entity, antecedents, strength = self._entity, self._antecedent, self._strength
         for node in part:
             if node < self._nodes.rows and (antecedent := antecedents[node]) != NONE:

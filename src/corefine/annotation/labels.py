@@ -1,4 +1,4 @@
-"""What a labelled document teaches: its clusters, what of them people said, and how much each part counts."""
+"""The labels of a document for training: its clusters, which parts come from people, and how much each part counts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from corefine.annotation.question import span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
-
-LABEL_POLICIES = ("pseudo", "answered", "mix", "certain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Labels:
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
-        """Full labels without entities of one mention: no answer can make these."""
+        """Gold labels without singletons, which answers cannot produce."""
         return cls(document.without_singletons())
 
     @classmethod
@@ -92,9 +90,9 @@ class LabelPolicy:
 
 
 def label_policy(name: str, rest: float) -> LabelPolicy:
-    """The policy of that name, one of `LABEL_POLICIES`.
+    """The policy of that name.
 
-    pseudo      the clusters are the labels, whoever said them (the paper's policy)
+    pseudo      the clusters are the labels, from the model or from people alike (the paper's policy)
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less

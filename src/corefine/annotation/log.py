@@ -159,11 +159,18 @@ def check_mentions(entry: LogEntry, standing: Iterable[LogEntry]) -> None:
     said, denied = set(entry.mentions), _denied(entry)
     if not said and not denied:
         return
-    against = [other.number for other in standing if not denied.isdisjoint(other.mentions) or said & _denied(other)]
-    if said & denied or against:
-        others = f"answer {', '.join(map(str, against))}" if against else "itself"
-        span = min(said | denied)
-        raise ContradictionError(f"on whether {span} is a mention, answer {entry.number} contradicts {others}", against)
+    disputed = said & denied
+    against: list[int] = []
+    for other in standing:
+        if clash := denied.intersection(other.mentions) | (said & _denied(other)):
+            disputed |= clash
+            against.append(other.number)
+    if disputed:
+        spans = ", ".join(map(str, sorted(disputed)))
+        about = f"whether {spans} is a mention" if len(disputed) == 1 else f"whether {spans} are mentions"
+        others = f"{'answer' if len(against) == 1 else 'answers'} {', '.join(map(str, against))}"
+        who = f"answer {entry.number} and {others} disagree" if against else f"answer {entry.number} contradicts itself"
+        raise ContradictionError(f"{who} on {about}", against)
 
 
 def _denied(entry: LogEntry) -> set[Span]:

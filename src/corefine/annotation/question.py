@@ -72,8 +72,10 @@ class Answer:
 
     def __post_init__(self) -> None:
         if (self.span is not None) != (self.reply in _WITH_SPAN):
+            if self.reply is None:
+                raise AnswerError("a span needs a reply: 'first', 'antecedent' or 'boundaries'")
             needs = "needs a span" if self.span is None else "takes no span"
-            raise AnswerError(f"the reply {self.reply and self.reply.value!r} {needs}")
+            raise AnswerError(f"the reply {self.reply.value!r} {needs}")
         if self.same is True and self.reply is not None:
             raise AnswerError("a yes takes no follow-up")
         if self.same is None and self.reply is None:
@@ -117,13 +119,13 @@ def check_fits(answer: Answer, question: Question) -> None:
         if answer.same is not None:
             raise AnswerError("this question asks only for the first appearance, not for yes or no")
     elif answer.same is None and reply not in _WITHOUT_YES_OR_NO:
-        raise AnswerError(f"say yes or no before {reply and reply.value!r}")
+        raise AnswerError(f"answer yes or no; {reply and reply.value!r} can only follow a no")
     if protocol is Protocol.MENTIONS and answer.same is False:
         raise AnswerError(f"if this is not a mention, answer {Reply.NOT_A_MENTION.value!r}")
     if protocol is Protocol.PAIRWISE and answer.same is False and reply is not None:
         raise AnswerError("a pairwise question has no follow-up")
     if protocol is Protocol.DISCRETE and answer.same is False and reply is None:
-        raise AnswerError("a no needs its follow-up: the first appearance, or 'unsure'")
+        raise AnswerError("after a no, mark the first appearance or answer 'unsure'")
 
 
 def check_span(answer: Answer, question: Question) -> None:
@@ -136,9 +138,9 @@ def check_span(answer: Answer, question: Question) -> None:
     if answer.reply is Reply.ANTECEDENT and span >= mention:
         raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
     if answer.reply is Reply.BOUNDARIES and span == mention:
-        raise OutsideError(f"span {span} has the same boundaries as before")
+        raise OutsideError(f"{span} are the present boundaries: give different ones")
     if answer.same is False and span == question.antecedent:
-        raise AnswerError(f"{span} cannot be the same entity as {mention}: the answer says no to it")
+        raise AnswerError(f"you said no to {span}: it cannot be in the entity of {mention}")
 
 
 def span_to_json(span: Span) -> list[Any]:

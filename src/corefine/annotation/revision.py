@@ -50,7 +50,8 @@ class Masses:
     rows: int
 
     def entropy(self) -> Floats:
-        """Entropy of each row over its clusters. It does not depend on the labels, not even in the last bit."""
+        """Entropy of each row over its clusters."""
+        # Masses are summed in order of size, so renumbering clusters cannot change the result, even by rounding.
         order = np.lexsort((self.mass, self.row))
         row, mass = self.row[order], self.mass[order]
         return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
@@ -66,10 +67,10 @@ class Masses:
 class Revision:
     """One prediction revised by the links of one document.
 
-    rows        [N, 1 + K] revised probabilities; all zero if the antecedent is not among the row's candidates
+    rows        [N, 1 + K] revised probabilities; all zero if answers name an antecedent outside the candidates
     votes       [N, 1 + K] revised share of the committee for each antecedent, or None without a committee
     blocked     [N, K] candidates not to propose: ruled out, padding, or all of a settled row
-    passed      [N, K] pairs that somebody was asked about and could not tell
+    passed      [N, K] pairs answered 'unsure'
     settled     [N] the answer about this mention is known, so there is no point in asking
 
     `answers` are the standing answers. The links hold all that follows from them; only the ablations of the simulation
@@ -118,11 +119,11 @@ class Revision:
         return linked
 
     def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
-        """Follow an entry that was given or withdrawn and changed the links so; return rows to score again."""
+        """Update after an entry is given or withdrawn. Returns the rows to score again."""
         return self.update(change)
 
     def update(self, change: Change) -> Indices:
-        """Follow a change of the links; return the rows to score again."""
+        """Update after a change of the links. Returns the rows to score again."""
         return self._update(change.spans, change.entities)
 
     def _update(self, spans: Iterable[Span], entities: Iterable[int]) -> Indices:
@@ -138,7 +139,7 @@ class Revision:
         return self._decode(rows, spans)
 
     def _rows_apart(self, entities: Iterable[int], nodes: Indices) -> Indices:
-        """Rows that list one of these nodes and may have to rule it out now, or no longer.
+        """Rows that have one of these nodes as a candidate and must be revised, as a cannot-link was added or removed.
 
         In an entity that is set apart only the first member can have an open row: the others are linked to it.
         """

@@ -237,7 +237,7 @@ class Session:
             case "redo":
                 self.redo()
             case other:
-                raise InputError(f"unknown event {other!r} in the log: a newer version made it")
+                raise InputError(f"unknown event {other!r} in the log; it may come from a newer corefine: upgrade")
 
     # Internals
 

@@ -63,7 +63,7 @@ def answered(question: Question, answer: Answer, quote: Quote) -> str:
         case Reply.FIRST if answer.span == question.mention:
             return f"{no}{mention} is the first appearance of its entity"
         case Reply.FIRST:
-            return f"{no}{mention} first appears as {span}"
+            return f"{no}the entity of {mention} first appears as {span}"
         case Reply.ANTECEDENT:
             return f"{no}{mention} is {span}"
         case Reply.NOT_A_MENTION:

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
 
-from corefine.annotation.labels import LABEL_POLICIES, Labels, label_policy
+from corefine.annotation.labels import Labels, label_policy
 from corefine.document import Document, Span
 from corefine.errors import ConfigError, InputError, ModelError
 from corefine.models.network.model import Model
@@ -30,7 +31,7 @@ from corefine.models.training.events import (
 )
 from corefine.models.training.loss import targets_for
 from corefine.models.training.pieces import pieces
-from corefine.models.training.recipe import Recipe, TrainingConfig
+from corefine.models.training.recipe import LabelPolicyName, Recipe, TrainingConfig
 from corefine.models.training.trainer import train
 from helpers import tiny
 
@@ -278,7 +279,7 @@ def test_what_is_a_mention_is_learnt_from_full_labels_alone() -> None:
     gold = LABELS[0]
     assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
     partly = replace(gold, full=False, together=gold.document.clusters)
-    for policy in LABEL_POLICIES:
+    for policy in get_args(LabelPolicyName):
         assert first_loss(partly, 1.0, policy) == first_loss(partly, 0.0, policy)
 
 

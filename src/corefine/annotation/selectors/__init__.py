@@ -1,8 +1,8 @@
 """Which mention to ask about next.
 
-A selector gives every row a score, from the revised prediction alone. The session asks about the open row with the
-largest score; ties go to the first in the document. Only rows that an answer touched are scored again, so a selector
-must not look at other rows than those it is given.
+A selector gives every row a score, from the revised prediction alone, and chooses one of the open rows. Most choose the
+largest score; `lcc-mcu` first chooses between two kinds of rows. Ties go to the first in the document. Only rows that
+an answer touched are scored again, so the score of a row must not depend on other rows.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Assignments:
         return assignment
 
     def _is_leased(self, assignment: Assignment) -> bool:
-        # A lease that ends later than any can was given before the clock was set back.
+        # No lease granted now can end that late, so the clock must have been set back since. Treat it as expired.
         return self.now < assignment.lease_until <= self.now + self.settings.lease_minutes * 60.0 + 1.0
 
 

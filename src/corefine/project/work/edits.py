@@ -15,7 +15,7 @@ from corefine.links import Assertion, Cannot, First, Links, Must, NotAMention
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The entities of two mentions are one."""
+    """Merge the entities of `a` and `b`."""
 
     a: Span
     b: Span
@@ -24,7 +24,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Some mentions of an entity are one of their own."""
+    """Split these mentions off into a new entity."""
 
     mentions: tuple[Span, ...]
     kind: Literal["split"] = "split"
@@ -32,7 +32,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A mention belongs to another entity, named by any of its mentions."""
+    """Move a mention to the entity of `to`."""
 
     mention: Span
     to: Span
@@ -41,7 +41,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """A span is not a mention."""
+    """Remove a span that is not a mention."""
 
     mention: Span
     kind: Literal["remove"] = "remove"
@@ -49,7 +49,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A span is a mention, of an entity or of a new one."""
+    """Add a mention to the entity of `to`, or to a new entity."""
 
     mention: Span
     to: Span | None = None

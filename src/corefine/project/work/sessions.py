@@ -1,4 +1,4 @@
-"""Sessions brought back from the log."""
+"""Open documents, and sessions rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class OpenDocument:
     place          how many events its log has on disk
     done           whether the person has finished it, or nothing is left to ask
     lease_until    when somebody else may take the document
-    ahead          the version of a newer model that the session uses already and that asks the next question
-    waited         whether a newer model was there at the last answer, and was not used
+    ahead          a newer version already loaded, used from the next question on
+    waited         whether a newer version was available at the last answer but not loaded yet
     """
 
     document_id: int

@@ -47,7 +47,10 @@ class Recorded:
 
 
 class Workspace:
-    """Get it with `Workspaces.of`, which lets in one thread at a time. A method that raises changes nothing."""
+    """Everything one person does in a project. Obtain it from `Workspaces.of`, which holds a lock per person.
+
+    A method that raises changes nothing.
+    """
 
     def __init__(self, workspaces: Workspaces, person_id: int) -> None:
         self.workspaces, self.person_id = workspaces, person_id
@@ -85,10 +88,11 @@ class Workspace:
     def open(self, document_id: int, *, lease: Lease = "if-new", needs_model: bool = True) -> OpenDocument:
         """The person's session about a document. Raises `ModelError` while no model has read the document.
 
-        lease          "renew": lease the document, or raise `TakenError` if somebody else has it; "if-new": the same,
-                       but a document that the person has worked on before opens in any case, without a new lease;
-                       "never": lease nothing; a document that is new to the person is opened only to look at it
-        needs_model    False: unless it is in memory, bring it back without a model, to look at past answers
+        lease          "renew": take or extend the lease; raises `TakenError` if somebody else holds it
+                       "if-new": do so only for a document that the person has never opened
+                       "never": read only
+        needs_model    False: if the session is not in memory, rebuild it without a prediction, which is enough to show
+                       past answers
         """
         opened = self.workspaces.kept(self.person_id, document_id)
         if opened is not None and (lease != "renew" or opened.done or not self._is_half_over(opened)):
@@ -114,7 +118,7 @@ class Workspace:
         return opened
 
     def look_ahead(self, document_id: int) -> None:
-        """Switch to a newer model while the person thinks, so that the next answer does not wait for it."""
+        """Load a newer model while the person reads, so that the next answer does not wait for it."""
         opened = self.workspaces.kept(self.person_id, document_id)
         if opened is None or opened.done or opened.session.next_question() is None:
             return
@@ -131,7 +135,7 @@ class Workspace:
     def can_redo(self) -> bool:
         return bool(self._undone)
 
-    # What is done. When these return, it is on disk.
+    # Actions. Each is on disk when the method returns.
 
     def answer(
         self,
@@ -198,7 +202,7 @@ class Workspace:
         opened.done = done
         (self.finished.add if done else self.finished.discard)(document_id)
 
-    # Within: choosing and leasing
+    # Internals: choosing and leasing
 
     @property
     def _lease_seconds(self) -> float:
@@ -234,7 +238,7 @@ class Workspace:
         with self.project.database.read() as connection:
             return self._assignments(connection, time.time()).next_for(self.person_id, besides=besides)
 
-    # Within: recording
+    # Internals: recording
 
     def _step(self, client_id: str, kind: Literal["undo", "redo"], documents: list[int]) -> Recorded:
         if repeated := self._repeated(client_id, [kind]):
@@ -267,7 +271,10 @@ class Workspace:
         outcome: Outcome | None = None,
         timing: Timing | None = None,
     ) -> Recorded:
-        """Put the session's last event on disk. If that fails, memory is ahead of the log and is dropped."""
+        """Write the session's last event to the log.
+
+        If the write fails, the in-memory session is discarded and rebuilt from the log.
+        """
         event = opened.session.log["events"][-1]
         kind: str = event["event"]
         step = log.LoggedStep(client_id, opened.document_id, kind, event.get("seconds", 0.0))
@@ -310,10 +317,10 @@ class Workspace:
         return Recorded(opened.document_id, outcome, event["number"] if kind in ("answer", "edit") else None)
 
     def _next_version(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
-        """The version that asks next, and its prediction unless the session uses it already.
+        """The model version for the next question, and its prediction if it must still be loaded into the session.
 
-        A version that came while the question was open waits for `look_ahead`, since switching takes a while. If
-        nobody calls that, the switch comes with the answer after the open one.
+        Switching is slow, so a new version is normally loaded by `look_ahead` while the person reads. Without that
+        call, the switch happens one answer later.
         """
         if opened.ahead is not None:
             return opened.ahead, None
@@ -341,7 +348,7 @@ class Workspace:
 
 
 def question_id_of(question: Question) -> str:
-    """Names a question, so that an answer to another one is never taken for an answer to it."""
+    """An id for a question. An answer carries it, so it cannot be applied to a different question."""
     antecedent = "" if question.antecedent is None else str(question.antecedent)
     return f"{question.number}:{question.mention}:{antecedent}:{question.protocol.value}"
 

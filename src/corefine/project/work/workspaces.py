@@ -20,7 +20,7 @@ from corefine.project.work.sessions import OpenDocument, rebuild
 from corefine.project.work.workspace import Workspace
 
 MOST_OPEN = 100
-"""Sessions kept in memory; others are brought back from the log when they are needed."""
+"""Sessions kept in memory; others are rebuilt from the log when they are needed."""
 
 FRESH_SECONDS = 1.0
 """How often to look for a newer model."""
@@ -38,7 +38,7 @@ class Workspaces:
         self._versions: list[ModelVersion] = []
         self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
-        self._newest: dict[int, int | None] = {}  # by document; what was found since then
+        self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
         self._documents: list[DocumentInfo] | None = None
 
     @contextmanager
@@ -107,13 +107,13 @@ class Workspaces:
         return found[document_id]
 
     def newer(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
-        """The version to go on with, and its prediction if it is not the one in use."""
+        """The version to use next, and its prediction if it is not the one in use."""
         newest = self.newest(opened.document_id)
         if newest is None or newest == opened.version:
             return opened.version, None
         try:
             return newest, self.project.predictions.load(newest, opened.document_id)
-        except ModelError:  # damaged: go on with the present one
+        except ModelError:  # damaged: keep the present one
             return opened.version, None
 
     # Sessions
@@ -127,7 +127,10 @@ class Workspaces:
             return opened
 
     def bring_back(self, assignment: Assignment, *, keep: bool = True) -> OpenDocument:
-        """A session from its log, with the model it had, so that the open question is the same; version 0 is none."""
+        """Rebuild a session from its log, with the same model version, so that the same question is open.
+
+        Version 0 means no model.
+        """
         person_id, document_id, version = assignment.person_id, assignment.document_id, assignment.model_version
         prediction = EMPTY
         if version:

@@ -211,7 +211,7 @@ def settled_share(session: Session) -> float:
 
 
 class ModelStatus(BaseModel):
-    """`version` asks the open question. `latest` may be newer; it takes over after the next answer."""
+    """`version` asks the open question. `latest` may be newer. It takes over after one or two more answers."""
 
     version: int
     name: str
