@@ -4,7 +4,7 @@ A config is a frozen dataclass derived from `Config`, with one field for each se
 
     @dataclass(frozen=True, slots=True)
     class TrainingConfig(Config):
-        epochs: PositiveInt = setting(20, "Epochs, at most.")
+        epochs: PositiveInt = setting(20, "Maximum number of epochs.")
 
 The type says which values are allowed. JSON, TOML, the tables in docs/ and the options of commands
 (`corefine.cli.options`) are made from the fields.

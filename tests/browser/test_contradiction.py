@@ -1,4 +1,4 @@
-"""An answer that earlier ones exclude is shown, with the earlier ones in context, and never applied silently."""
+"""An answer that contradicts earlier ones is shown, with the earlier ones in context, and never applied silently."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_the_settings_it_shows_are_a_recipe(tmp_path: Path) -> None:
     path = tmp_path / "shown.toml"
     path.write_text(result.stdout)
     assert load_recipe(path) == load_recipe("default")
-    assert "# Epochs, at most.\nepochs = 15\n" in result.stdout
+    assert "# Maximum number of epochs.\nepochs = 15\n" in result.stdout
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -135,6 +135,7 @@ def test_contradictions_carry_a_shortest_chain() -> None:
     message = str(raised.value)
     assert "'new'" in message
     assert "'short 1', 'short 2'" in message
+    assert message.endswith("Withdraw one of them, or give another answer.")
     assert str(A) in message
     with pytest.raises(ContradictionError) as raised:
         links.add("new", NotAMention(E))
@@ -167,6 +168,17 @@ def test_an_answer_is_taken_whole_or_not_at_all() -> None:
     assert links.entities() == [(A, B)]
     assert links.is_mention(F)
     assert links.answers() == [1]
+
+
+def test_the_only_contradicted_answer_is_the_one_to_withdraw() -> None:
+    links = Links()
+    links.add(1, Must(A, B))
+    with pytest.raises(ContradictionError) as raised:
+        links.add(2, Cannot(A, B))
+    assert str(raised.value) == (
+        f"answer 2 says that {A} is not the same entity as {B}, which contradicts answer 1. "
+        "Withdraw it, or give another answer."
+    )
 
 
 def test_an_answer_may_contradict_itself() -> None:

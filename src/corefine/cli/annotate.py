@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from corefine.project import Project
 
 HELD_OUT_STORIES = 3
-"""The last so many of the bundled stories are kept to score the model on."""
+"""How many of the bundled stories, the last ones, are kept to score the model on."""
 
 LISTED = 20
 """Notices that are printed, at most."""

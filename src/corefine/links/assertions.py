@@ -33,7 +33,7 @@ class Link:
 
 
 class Must(Link):
-    """`a` and `b` are one entity."""
+    """`a` and `b` are the same entity."""
 
     __slots__ = ()
     name: ClassVar[str] = "must"
@@ -43,13 +43,13 @@ class Must(Link):
 
 
 class Cannot(Link):
-    """`a` and `b` are two entities."""
+    """`a` and `b` are different entities."""
 
     __slots__ = ()
     name: ClassVar[str] = "cannot"
 
     def __str__(self) -> str:
-        return f"{self.a} is another entity than {self.b}"
+        return f"{self.a} is not the same entity as {self.b}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The closure of facts, updated with every fact. `Links` is its public interface.
 
-Must-link is an equivalence relation. If x cannot be y, no mention of x's entity can be in y's entity. An entity whose
-first mention is known has none before it. All such facts about an entity name the same mention, or they contradict.
+Must-link is an equivalence relation. If x cannot be y, no mention of x's entity can be in y's entity. If the first
+mention of an entity is known, no earlier span belongs to it. Two different first mentions for one entity are a
+contradiction.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from corefine.links.entities import (
 )
 from corefine.links.explanation import cannot_chain, must_chain, one_answer
 
-MUST, CANNOT = Relation  # looking a member up in its class takes as long as a dictionary access
+MUST, CANNOT = Relation  # bound once: looking up an Enum member is slow in this hot path
 
 Undo = UndoMerge | Entity | None
 """What a fact did to the entities besides counting: merged two, or discarded one."""
@@ -140,7 +141,7 @@ class Closure:
         return None
 
     def _take_back(self, fact: Fact, undo: Undo) -> None:
-        """Undo the fact taken last, without a trace."""
+        """Undo the fact added last, without a trace."""
         _detach(fact)
         if isinstance(undo, tuple):
             self.entities.unmerge(undo)
@@ -195,9 +196,12 @@ class Closure:
         if not chain:
             return ContradictionError(f"answer {answer!r} contradicts itself on whether {fact.assertion()}", ())
         names = ", ".join(map(repr, chain))
-        excluded = f"answer {names} excludes" if len(chain) == 1 else f"answers {names} exclude"
-        message = f"answer {answer!r} says that {fact.assertion()}, which {excluded}"
-        return ContradictionError(f"{message}: withdraw one of them or answer otherwise", chain)
+        answers, which = ("answer", "it") if len(chain) == 1 else ("answers", "one of them")
+        return ContradictionError(
+            f"answer {answer!r} says that {fact.assertion()}, which contradicts {answers} {names}. "
+            f"Withdraw {which}, or give another answer.",
+            chain,
+        )
 
 
 def _relation(one: Node, other: Node) -> Relation | None:
@@ -208,7 +212,8 @@ def _relation(one: Node, other: Node) -> Relation | None:
         return MUST
     if a is not None and b is not None and b in a.cannot:
         return CANNOT
-    # an entity that is known to start after a mention of the other; a span that no fact names has no entity yet
+    # Two entities differ if one is known to start after the other's first mention. A span without an entity stands
+    # for itself.
     if a is not None and a.starts and before(other.span if b is None else b.first, a.first):
         return CANNOT
     if b is not None and b.starts and before(one.span if a is None else a.first, b.first):

@@ -32,9 +32,9 @@ class Node:
 
 
 class Fact:
-    """One thing that one answer says: an assertion of this kind about two nodes, or twice about the same.
+    """One assertion of one answer, about nodes `a` and `b`.
 
-    A `First` is always about one node. Facts and nodes are compared by identity.
+    `First` and `NotAMention` are about one node: then `b` is `a`. Facts and nodes are compared by identity.
     """
 
     __slots__ = ("a", "answer", "b", "kind")
@@ -59,12 +59,12 @@ class Fact:
 
 
 class Entity:
-    """Nodes known to be one entity.
+    """Nodes known to be the same entity.
 
     members    in no particular order
     first      the member that comes first in the document
     starts     how many facts say that the entity has no mention before `first`
-    cannot     entities that it cannot be because facts say so, and how many facts do
+    cannot     entities known to differ from this one, with the number of facts that say so
     """
 
     __slots__ = ("cannot", "first", "id", "members", "starts")
@@ -93,7 +93,7 @@ The absorbed one is None if a node without an entity was merged.
 
 
 class Entities:
-    """The forest: which nodes are one entity, and which entities are known to differ."""
+    """The forest: which nodes are the same entity, and which entities are known to differ."""
 
     __slots__ = ("_ids", "by_id")
 

@@ -1,6 +1,6 @@
 """The shortest chain of answers that implies a relation.
 
-The search is breadth-first over mentions. Taking up an answer is one step; everything that this answer says can then be
+The search is breadth-first over mentions. Using an answer is one step; everything that this answer says can then be
 used at no further cost. A must-link follows `Must` facts. A cannot-link follows them from one mention, crosses once to
 the entity of the other (by a `Cannot` fact, or because one entity starts after a mention of the other), and follows
 them to the other mention.
@@ -41,7 +41,7 @@ _Steps = Iterator[tuple[_Place, AnswerId]]
 def must_chain(
     said: Said, start: Node, found: Callable[[Node], bool], free: AnswerId = NO_ANSWER
 ) -> tuple[AnswerId, ...]:
-    """Answers by which `start` is one entity with the nearest mention that `found` accepts.
+    """The fewest answers that link `start` to a mention `found` accepts.
 
     The answer `free` costs nothing and is not named.
     """
@@ -49,7 +49,7 @@ def must_chain(
 
 
 def cannot_chain(said: Said, start: Node, goal: Node, free: AnswerId = NO_ANSWER) -> tuple[AnswerId, ...]:
-    """Answers by which `start` is another entity than `goal`."""
+    """The fewest answers by which `start` is not the same entity as `goal`."""
     far = dict.fromkeys((goal,) if goal.entity is None else goal.entity.members)
     return _search(_Graph(said, far), start, lambda node: node is goal, free)
 
@@ -102,7 +102,7 @@ class _Graph:
         return self._take_up(place) if place.using is NO_ANSWER else self._use(place)
 
     def _take_up(self, place: _Place) -> _Steps:
-        """Take up an answer about this mention, or one that says that the far entity starts after it."""
+        """Use an answer about this mention, or one that says that the far entity starts after it."""
         node, crossed, _ = place
         for answer in dict.fromkeys(fact.answer for fact in node.facts):
             yield _Place(node, crossed, answer), answer

@@ -15,7 +15,7 @@ class Change:
     """What an answer, or its withdrawal, touched.
 
     The spans are collected when asked for, so an answer about a large entity costs no more than one about a small.
-    After later answers they may be more than was touched, never fewer.
+    Read later, they may include spans that this change did not touch.
     """
 
     __slots__ = ("_also", "_touched")
@@ -40,7 +40,7 @@ class Links:
     """Must-links and cannot-links between spans of one document, closed after every answer.
 
     infer_first    whether "f is the first appearance of m's entity" also says that the entity has no mention before f,
-                   and not only that f and m are one entity
+                   and not only that f and m are the same entity
 
     Every span that an answer names is in exactly one entity, alone if nothing links it, unless it is not a mention.
     """
@@ -151,7 +151,10 @@ class Links:
         return self._closure.entities.by_id[entity_id].first
 
     def known_pairs(self, spans: Iterable[Span]) -> int:
-        """How many pairs with an end in the entity of one of these spans are linked or set apart by links."""
+        """The number of pairs with a known relation, with at least one mention in the entity of one of these spans.
+
+        What follows from first appearances is left out.
+        """
         entities = {entity for span in spans if (entity := self._entity(span)) is not None}
         pairs = 0
         for entity in entities:

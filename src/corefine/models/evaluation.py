@@ -19,7 +19,7 @@ def evaluate(predict: Callable[[Document], Prediction], documents: Iterable[Docu
 
 
 def linked_share(predict: Callable[[Document], Prediction], documents: Iterable[Document]) -> float:
-    """The percentage of annotated pairs that the model puts into one entity.
+    """The percentage of annotated pairs that the model puts into the same entity.
 
     For partly annotated corpora (WinoBias, GAP): other mentions do not count.
     """

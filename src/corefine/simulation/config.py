@@ -29,7 +29,7 @@ class SimulationConfig(Config):
     documents: NonNegativeInt = setting(0, "Training documents to use, at most; 0 for all.")
     initial: ShareBelow1 = setting(0.25, "Share of the training documents that is labelled from the start.")
     documents_per_round: PositiveInt = setting(8, "Documents annotated in each round.")
-    rounds: NonNegativeInt = setting(0, "Rounds; 0: as many as documents_per_round makes.")
+    rounds: NonNegativeInt = setting(0, "Rounds; 0: enough for all documents.")
 
     protocol: Literal["discrete", "pairwise", "follow-up", "full"] = setting(
         "discrete", "discrete, pairwise, follow-up (also: discrete-only), or full."
@@ -44,7 +44,9 @@ class SimulationConfig(Config):
     seconds: NonNegativeFloat | None = setting(None, "Budget in seconds of annotation.")
     per: Literal["1000-tokens", "document"] = setting("1000-tokens", "What a budget is for: 1000-tokens or document.")
     equal_time: bool = setting(True, "Pairwise: spend the time of discrete questions.", flag="--equal-time/--own-time")
-    read_at_most: NonNegativeInt = setting(0, "Documents of a round that are read, the most uncertain; 0 for all.")
+    read_at_most: NonNegativeInt = setting(
+        0, "Annotate only this many documents per round, the most uncertain; 0: all."
+    )
 
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")

@@ -61,7 +61,7 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
         settled = "; ".join(quote(span) for span in outcome.settled[:SHOWN_ENTITIES])
         more = f", and so needs no question about {len(outcome.settled)} more ({settled})" if outcome.settled else ""
         pairs = "1 pair of mentions is" if outcome.pairs == 1 else f"{outcome.pairs} pairs of mentions are"
-        yield f"  settled    {pairs} now known to be one entity or two{more}"
+        yield f"  settled    {pairs} now known to be the same entity or different ones{more}"
 
 
 def _prediction(document: Document, config: SimulationConfig) -> Prediction:

@@ -33,7 +33,7 @@ class AskedRow:
     initial      questions that asked "same entity?"; `yes` counts those answered yes
     passed       answers that contradicted earlier ones and were not taken
     settled      mentions that needed no question any more
-    pairs        pairs of mentions newly known to be, or not to be, one entity
+    pairs        pairs of mentions newly known to be, or not to be, the same entity
     before_f1    CoNLL F1 of the documents' labels before the answers; `after_f1` after them
     """
 
@@ -91,7 +91,7 @@ class QuestionRow:
     """One line of questions.jsonl, but for the round.
 
     settled    mentions that need no question any more
-    pairs      pairs of mentions newly known to be, or not to be, one entity
+    pairs      pairs of mentions newly known to be, or not to be, the same entity
     passed     whether the answer contradicted earlier ones and was not taken
     """
 

@@ -177,7 +177,7 @@ def check_same(what: str, saved: RunInfo, present: RunInfo) -> None:
             "resume with the corpus as it was, or start a new run"
         )
     if saved.starter != present.starter:
-        raise InputError(f"{what} began with another starter than the present one; start a new run")
+        raise InputError(f"{what} began with a different starter; start a new run")
     recipe = None if saved.recipe is None else Recipe.from_dict(saved.recipe).to_dict()  # with settings added since
     for part, then, now in (
         ("simulation", saved.simulation.to_dict(), present.simulation.to_dict()),

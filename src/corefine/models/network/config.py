@@ -20,7 +20,7 @@ class EncoderConfig(Config):
     kind: Literal["minilm", "transformer", "bilstm"] = setting("minilm", "minilm, transformer or bilstm.")
     path: str | None = setting(None, "transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder.")
     fine_tune: bool = setting(False, "Whether training changes the encoder. Its states are then never cached.")
-    tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune the last so many layers; 0: all, and embeddings.")
+    tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune only this many last layers; 0: everything.")
     masked: ShareBelow1 = setting(0.0, "transformer: share of sub-words hidden in a fine-tuning step.")
     precision: Literal["float32", "bfloat16"] = setting("float32", "transformer: float32 or bfloat16 matrix products.")
     window: Annotated[int, at_least(8)] = setting(512, "Sub-words in one forward pass, special tokens included.")

@@ -1,4 +1,4 @@
-"""What training maximises: the probability of what the labels allow.
+"""The training loss: minus the log of the total probability of the antecedents that the labels allow.
 
 Every kind of label comes down to one thing for each row: which columns (epsilon and candidates) are allowed. The loss
 is minus the log of their summed probability. Full labels allow the antecedents in the span's cluster, or epsilon if

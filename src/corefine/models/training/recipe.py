@@ -30,18 +30,20 @@ RECIPES = Path(__file__).with_name("recipes")
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig(Config):
-    """Training."""
+    """How a model is trained."""
 
     seed: int = setting(1, "Seed of the first weights, the order of documents, and dropout.")
-    epochs: PositiveInt = setting(20, "Epochs, at most.")
-    min_steps: NonNegativeInt = setting(0, "Steps, at least: with few documents there are more epochs.")
-    patience: NonNegativeInt = setting(2, "Stop after so many epochs without a better development F1; 0: never.")
-    documents_per_step: PositiveInt = setting(1, "Documents whose gradients are added up for one update.")
-    max_tokens: NonNegativeInt = setting(0, "Train on longer documents in pieces of whole sentences; 0: never.")
+    epochs: PositiveInt = setting(20, "Maximum number of epochs.")
+    min_steps: NonNegativeInt = setting(0, "Minimum number of steps; epochs are added to reach it.")
+    patience: NonNegativeInt = setting(2, "Stop after this many epochs without a better development F1; 0: never.")
+    documents_per_step: PositiveInt = setting(1, "Documents, or pieces of them, whose mean gradient makes one update.")
+    max_tokens: NonNegativeInt = setting(
+        0, "Cut documents longer than this many tokens into pieces, at sentence boundaries; 0: never."
+    )
     learning_rate: PositiveFloat = setting(1e-3, "Highest learning rate of the head.")
     encoder_learning_rate: PositiveFloat = setting(3e-5, "Highest learning rate of the encoder's last layer, if tuned.")
     layer_decay: Annotated[float, Limit("above 0 and at most 1", lambda value: 0 < value <= 1)] = setting(
-        0.9, "Each layer of the encoder learns so many times as fast as the one above it."
+        0.9, "Learning rate of each encoder layer relative to the layer above."
     )
     weight_decay: NonNegativeFloat = setting(0.01, "Weight decay of AdamW.")
     warmup: Share = setting(0.05, "Share of all steps during which the rate rises.")
@@ -52,7 +54,7 @@ class TrainingConfig(Config):
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
-    mixed_precision: bool = setting(True, "Whether a GPU that can works in bfloat16.")
+    mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
 
     @property
     def label_policy(self) -> LabelPolicy:

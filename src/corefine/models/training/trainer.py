@@ -206,7 +206,7 @@ class _Run:
         for name, value in self._identity().items():
             if saved.get(name) != value:
                 raise InputError(
-                    f"{self.folder} holds a run with another {name}; resume it as it was started, "
+                    f"{self.folder} holds a run with a different {name}; resume it as it was started, "
                     "or train without --resume to begin anew"
                 )
         self.progress = RunProgress(**record.facts["progress"])
@@ -224,7 +224,7 @@ class _Run:
         names = ", ".join(self.pieces[index].document.key for index in batch)
         raise ModelError(
             f"the {what} is {value} in step {self.progress.step + 1} (documents {names}): "
-            "lower the learning rate; the last save is as it was"
+            "lower the learning rate; the last saved state is intact"
         )
 
     def _loss(self, index: int) -> Tensor:

@@ -20,7 +20,7 @@ const FIELDS = [
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],
-  ["retrain_every", "Train after so many answers", "0: only on demand.", "whole"],
+  ["retrain_every", "Answers between trainings", "0: only on demand.", "whole"],
   ["lease_minutes", "Minutes a document is kept for a person", "After this time without an answer, somebody else can take the document.", "number"],
   ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
 ];
