@@ -81,12 +81,14 @@ class LabelPolicy:
 
     answers       whether rows that people answered are taught what they said; otherwise all rows follow the clusters
     unanswered    the weight of all other rows
-    certainty     whether unsettled rows are weighted by how probable their label is
+    certainty     whether those are also weighted by how probable their label is
+    unlinked      whether those count that the clusters leave without an antecedent
     """
 
     answers: bool = False
     unanswered: float = 1.0
     certainty: bool = False
+    unlinked: bool = True
 
 
 def label_policy(name: str, rest: float) -> LabelPolicy:
@@ -96,12 +98,16 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less
+    linked      answers count fully, and other rows only where the model links them, the more the surer it is. That
+                nobody spoke of a mention, and that the model does not link it, is no reason to learn that it is new:
+                in a new field the model misses most mentions, and would be taught to go on missing them
     """
     return {
         "pseudo": LabelPolicy(),
         "answered": LabelPolicy(answers=True, unanswered=0.0),
         "mix": LabelPolicy(answers=True, unanswered=rest),
         "certain": LabelPolicy(certainty=True),
+        "linked": LabelPolicy(answers=True, certainty=True, unlinked=False),
     }[name]
 
 

@@ -52,7 +52,9 @@ class SimulationConfig(Config):
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: LabelPolicyName = setting("pseudo", "What annotated documents teach: pseudo, answered, mix or certain.")
+    labels: LabelPolicyName = setting(
+        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked."
+    )
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")

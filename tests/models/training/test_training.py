@@ -271,6 +271,22 @@ def test_label_policies_weigh_rows_as_they_say(policy: str, others: float, unlik
     assert full.weights.tolist() == [1.0] * len(weights)
 
 
+def test_silence_teaches_no_no() -> None:
+    """Policy "linked": rows that nobody answered and the model leaves unlinked count nothing, whatever they are."""
+    document = DOCUMENTS[0]
+    mention, other = document.clusters[0][:2]
+    apart = next(cluster[0] for cluster in document.clusters[1:])
+    ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
+    linked = {span: 0.4 for cluster in document.clusters for span in cluster[1:]}
+    labels = Labels(document, full=False, together=((mention, other),), first=(apart,), certainty=tuple(linked.items()))
+    targets = targets_for(ranking, labels, label_policy("linked", 0.3))
+    for row, span in enumerate(ranking.top.spans):
+        weight = 1.0 if span in (other, apart) else linked.get(span, 0.0)
+        assert targets.weights[row].item() == pytest.approx(weight), span
+        if weight and span != apart:
+            assert not targets.allowed[row, 0]
+
+
 def test_what_is_a_mention_is_learnt_from_full_labels_alone() -> None:
     def first_loss(labels: Labels, weight: float, policy: str = "pseudo") -> float:
         config = replace(tiny.TRAINING, epochs=1, mention_loss=weight, labels=policy)

@@ -41,14 +41,16 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     weights = torch.ones(len(allowed), device=allowed.device)
     if labels.full:
         return Targets(allowed, weights)
-    if policy.answers:
-        said, answered = _answered(ranking, labels)
-        allowed = torch.where(answered[:, None], said, allowed)
-        weights = torch.where(answered, weights, policy.unanswered)
+    others = weights * policy.unanswered
     if policy.certainty:
         chances = dict(labels.certainty)
-        weights = weights * weights.new_tensor([chances.get(span, 1.0) for span in ranking.top.spans])
-    return Targets(allowed, weights)
+        others = others * weights.new_tensor([chances.get(span, 1.0) for span in ranking.top.spans])
+    if not policy.unlinked:
+        others = others.masked_fill(allowed[:, 0], 0.0)
+    if not policy.answers:
+        return Targets(allowed, others)
+    said, answered = _answered(ranking, labels)
+    return Targets(torch.where(answered[:, None], said, allowed), torch.where(answered, weights, others))
 
 
 def marginal_loss(ranking: Ranking, targets: Targets) -> Tensor:

@@ -23,7 +23,7 @@ from corefine.models.network.config import ModelConfig
 if TYPE_CHECKING:
     from corefine.annotation.labels import LabelPolicy
 
-LabelPolicyName = Literal["pseudo", "answered", "mix", "certain"]
+LabelPolicyName = Literal["pseudo", "answered", "mix", "certain", "linked"]
 
 RECIPES = Path(__file__).with_name("recipes")
 
@@ -50,7 +50,9 @@ class TrainingConfig(Config):
     schedule: Literal["linear", "cosine", "constant"] = setting("linear", "linear, cosine or constant afterwards.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
-    labels: LabelPolicyName = setting("pseudo", "What annotated documents teach: pseudo, answered, mix or certain.")
+    labels: LabelPolicyName = setting(
+        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked."
+    )
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
