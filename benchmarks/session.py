@@ -87,7 +87,7 @@ def choose_from_scratch(session: Session) -> int | None:
     revision = Revision(prediction, links)
     scores = session.selector.scores(revision, np.arange(len(prediction)))
     allowed: Mask = ~revision.settled & (prediction.candidates != NONE).any(axis=1)
-    allowed[[revision.nodes.number(answered.question.mention) for answered in session.answers]] = False
+    allowed[[revision.nodes.get_or_add(answered.question.mention) for answered in session.answers]] = False
     return session.selector.choose(scores, allowed, revision, asked=len(session.answers), budget=None)
 
 

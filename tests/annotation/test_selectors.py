@@ -101,7 +101,7 @@ def test_pairs_that_are_known_or_were_passed_over_do_not_count() -> None:
     links.add(1, Cannot(Span(0, 0), Span(2, 2)))
     revision = Revision(prediction, links)
     assert PairwiseEntropy().scores(revision, np.array([2]))[0] == pytest.approx(entropy(2 / 3, 1 / 3))
-    revision.passed[2, 1] = True
+    revision.unsure_pairs[2, 1] = True
     assert PairwiseEntropy().scores(revision, np.array([2]))[0] == -math.inf
 
 

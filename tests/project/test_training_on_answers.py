@@ -75,7 +75,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         assert (project.models / "v3").is_dir()
         workspaces._looked_at = -10.0
         with workspaces.of(person) as workspace:
-            workspace.look_ahead(1)
+            workspace.preload_newer_model(1)
         _answer(workspaces, person)
         with workspaces.of(person) as workspace:
             opened = workspace.open(1)

@@ -131,7 +131,7 @@ def test_a_new_model_is_taken_up_while_a_person_thinks(browser: Browser, project
     workspaces._looked_at = -10.0
     browser.get(f"documents/{state['document']}/entities")  # as the page does after each question
     [opened] = workspaces._open.values()
-    assert (opened.version, opened.ahead) == (1, 2)
+    assert (opened.version, opened.preloaded_version) == (1, 2)
     again = browser.get("next")
     assert again["question"]["id"] == shown["id"]
     assert again["model"]["version"] == 1  # which asks it

@@ -56,9 +56,9 @@ class Chooser:
 
     # Updating
 
-    def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> None:
+    def update(self, entry: LogEntry, change: Change, *, stands: bool) -> None:
         """Update after an answer or edit is given (`stands`) or withdrawn. `change` is its effect on the links."""
-        rows = self.revision.follow(entry, change, stands=stands)
+        rows = self.revision.update_after(entry, change, stands=stands)
         if isinstance(entry, AnswerEntry):
             rows = np.union1d(rows, self._mark_asked(entry, stands=stands))
         self._scores[rows] = self._selector.scores(self.revision, rows)
@@ -75,7 +75,7 @@ class Chooser:
             if reply is Reply.UNSURE and question.antecedent is not None:
                 column = self.revision.column(row, question.antecedent)
                 if column is not None:  # a pair answered 'unsure' is not asked about again
-                    self.revision.passed[row, column] = stands
+                    self.revision.unsure_pairs[row, column] = stands
                     return np.array([row])
         return np.zeros(0, dtype=np.int64)
 

@@ -35,7 +35,7 @@ class Nodes:
         number = self._numbers.get(span)
         return number if number is not None and number < self.rows else None
 
-    def number(self, span: Span) -> int:
+    def get_or_add(self, span: Span) -> int:
         """The span's node; a new one if needed."""
         number = self._numbers.setdefault(span, len(self.spans))
         if number == len(self.spans):
@@ -61,7 +61,7 @@ class Decoder:
 
     def update(self, rows: Iterable[int], antecedents: Indices, strengths: Floats, spans: Iterable[Span]) -> list[int]:
         """Take the rows' new antecedents (`NONE`: epsilon) and changed links on `spans`; return relabelled nodes."""
-        seeds = {self._nodes.number(span) for span in spans}
+        seeds = {self._nodes.get_or_add(span) for span in spans}
         self._grow()
         for node in seeds:
             self._entity[node] = self._links.entity_id(self._nodes.spans[node])
@@ -124,7 +124,7 @@ class Decoder:
                 own = entity[node]
                 if own is not None and own not in followed:
                     followed.add(own)
-                    tied += map(self._nodes.number, self._links.members(own))
+                    tied += map(self._nodes.get_or_add, self._links.members(own))
                 for neighbour in tied:
                     if neighbour not in seen:
                         seen.add(neighbour)

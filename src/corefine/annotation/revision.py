@@ -67,11 +67,11 @@ class Masses:
 class Revision:
     """One prediction revised by the links of one document.
 
-    rows        [N, 1 + K] revised probabilities; all zero if answers name an antecedent outside the candidates
-    votes       [N, 1 + K] revised share of the committee for each antecedent, or None without a committee
-    blocked     [N, K] candidates not to propose: ruled out, padding, or all of a settled row
-    passed      [N, K] pairs answered 'unsure'
-    settled     [N] the answer about this mention is known, so there is no point in asking
+    rows            [N, 1 + K] revised probabilities; all zero if answers name an antecedent outside the candidates
+    votes           [N, 1 + K] revised share of the committee for each antecedent, or None without a committee
+    blocked         [N, K] candidates not to propose: ruled out, padding, or all of a settled row
+    unsure_pairs    [N, K] pairs answered 'unsure'
+    settled         [N] the answer about this mention is known, so there is no point in asking
 
     `answers` are the standing answers. The links hold all that follows from them; only the ablations of the simulation
     look at the answers themselves.
@@ -85,7 +85,7 @@ class Revision:
         self.rows: Floats = prediction.probabilities.copy()
         self.votes: Floats | None = None if prediction.members is None else _votes(prediction.members)
         self.blocked: Mask = prediction.candidates == NONE
-        self.passed: Mask = np.zeros_like(self.blocked)
+        self.unsure_pairs: Mask = np.zeros_like(self.blocked)
         self.settled: Mask = np.zeros(size, dtype=np.bool_)
         self._base_votes = None if self.votes is None else self.votes.copy()
         self._padding = self.blocked.copy()
@@ -118,7 +118,7 @@ class Revision:
         linked: Mask = self._antecedent != NONE
         return linked
 
-    def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
+    def update_after(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
         """Update after an entry is given or withdrawn. Returns the rows to score again."""
         return self.update(change)
 
@@ -128,7 +128,7 @@ class Revision:
 
     def _update(self, spans: Iterable[Span], entities: Iterable[int]) -> Indices:
         spans = list(spans)
-        nodes = [self.nodes.number(span) for span in spans]
+        nodes = [self.nodes.get_or_add(span) for span in spans]
         self._follow_entities(nodes)
         turned = [node for node in nodes if (node in self._excluded) == self.links.is_mention(self.nodes.spans[node])]
         self._excluded.symmetric_difference_update(turned)
@@ -173,11 +173,11 @@ class Revision:
 
     def closed_pairs(self, rows: Indices) -> Mask:
         """[R, K] pairs that are not to be asked about."""
-        return self.blocked[rows] | self.passed[rows]
+        return self.blocked[rows] | self.unsure_pairs[rows]
 
     def column(self, row: int, antecedent: Span) -> int | None:
         """The column of this candidate in a row, None if the row does not list it."""
-        found = np.flatnonzero(self.prediction.candidates[row] == self.nodes.number(antecedent))
+        found = np.flatnonzero(self.prediction.candidates[row] == self.nodes.get_or_add(antecedent))
         return int(found[0]) if len(found) else None
 
     def _classes(self, rows: Indices, clustered: bool) -> Indices:
@@ -229,7 +229,7 @@ class Revision:
         columns = np.flatnonzero(self._entity[candidates] == entity)
         columns = columns[candidates[columns] != NONE]
         if not len(columns):  # the model proposed none of them: take the nearest
-            return self.nodes.number(max(member for member in self.links.members(entity) if member < span))
+            return self.nodes.get_or_add(max(member for member in self.links.members(entity) if member < span))
         chances = self.prediction.probabilities[row, 1 + columns]
         return int(candidates[columns[chances == chances.max()]].max())
 

@@ -293,7 +293,7 @@ class Session:
         pairs_before = self.links.known_pairs(spans)
         change = self.links.add(number, *entry.assertions)
         self._given[number] = self._standing[number] = entry
-        self._chooser.follow(entry, change, stands=True)
+        self._chooser.update(entry, change, stands=True)
         self._open = None
         closed = np.flatnonzero(open_before & ~self._chooser.open_rows())
         mention = entry.question.mention if isinstance(entry, AnswerEntry) else None
@@ -302,7 +302,7 @@ class Session:
 
     def _take_back(self, number: int) -> None:
         change = self.links.withdraw(number)
-        self._chooser.follow(self._standing.pop(number), change, stands=False)
+        self._chooser.update(self._standing.pop(number), change, stands=False)
         self._open = None
 
     def _apply(self, action: Action) -> None:

@@ -35,13 +35,13 @@ def spans_in_order(entry: LogEntry) -> list[Span]:
     return list(dict.fromkeys(span for span in spans if span is not None))
 
 
-def said(entry: LogEntry, document: Document) -> str:
+def entry_text(entry: LogEntry, document: Document) -> str:
     """An answer or edit in words."""
     quote = partial(quoted, document)
-    return answered(entry.question, entry.answer, quote) if isinstance(entry, AnswerEntry) else _edited(entry, quote)
+    return answer_text(entry.question, entry.answer, quote) if isinstance(entry, AnswerEntry) else _edited(entry, quote)
 
 
-def asked(question: Question, quote: Quote) -> str:
+def question_text(question: Question, quote: Quote) -> str:
     """A question in words."""
     mention = quote(question.mention)
     if question.protocol is Protocol.MENTIONS:
@@ -51,7 +51,7 @@ def asked(question: Question, quote: Quote) -> str:
     return f"Is {mention} the same entity as {quote(question.antecedent)}?"
 
 
-def answered(question: Question, answer: Answer, quote: Quote) -> str:
+def answer_text(question: Question, answer: Answer, quote: Quote) -> str:
     """An answer in words."""
     mention = quote(question.mention)
     other = None if question.antecedent is None else quote(question.antecedent)

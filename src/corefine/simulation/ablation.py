@@ -30,7 +30,7 @@ class NoClosure(Revision):
         for mention in self._about:
             self._revise_mention(mention)
 
-    def follow(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
+    def update_after(self, entry: LogEntry, change: Change, *, stands: bool) -> Indices:
         if not isinstance(entry, AnswerEntry):
             raise NotImplementedError("ablations of the closure follow answers, not edits")
         about = self._about.setdefault(entry.question.mention, [])
@@ -43,7 +43,7 @@ class NoClosure(Revision):
         spans = set(self.links.withdraw(mention).spans) if mention in self.links.answers() else set()
         cannot = [assertion for assertion in said if isinstance(assertion, Cannot)]
         spans |= self.links.add(mention, *cannot).spans
-        self._follow_entities([self.nodes.number(span) for span in spans])
+        self._follow_entities([self.nodes.get_or_add(span) for span in spans])
         row = self.nodes.row(mention)
         rows = np.array([] if row is None else [row], dtype=np.int64)
         if row is not None:
@@ -57,7 +57,7 @@ class NoClosure(Revision):
         if said.has_no_antecedent(mention):
             self._settle(row, NONE)
         elif entity is not None and said.first(entity) < mention:
-            earlier = [self.nodes.number(member) for member in said.members(entity) if member < mention]
+            earlier = [self.nodes.get_or_add(member) for member in said.members(entity) if member < mention]
             self._settle(row, max(earlier, key=lambda node: (self._probability(row, node), node)))
         else:
             self._block(row, self.links.entity_id(mention))

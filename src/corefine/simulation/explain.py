@@ -51,7 +51,7 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
         yield ""
         yield from _question(session, question)
         answer = annotator.answer(question)
-        yield f"  answer     {wording.answered(question, answer, quote)}"
+        yield f"  answer     {wording.answer_text(question, answer, quote)}"
         try:
             outcome = session.answer(answer)
         except ContradictionError as error:
@@ -90,7 +90,7 @@ def _question(session: Session, question: Question) -> Iterator[str]:
         yield f"  {rest:8.3f}   {len(order) - SHOWN_ENTITIES} others"
     largest = f"the largest of {session.open_mentions} open mentions"
     yield f"  score      {question.score:.3f} by {session.selector.name}: {largest}"
-    yield f"  asked      {wording.asked(question, partial(wording.quoted_with_place, document))}"
+    yield f"  asked      {wording.question_text(question, partial(wording.quoted_with_place, document))}"
 
 
 def _entity(session: Session, row: int, label: int) -> str:

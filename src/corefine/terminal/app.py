@@ -193,7 +193,7 @@ class Terminal(App[None]):
             keys = "an entity below (/ finds one), f: this is the first, t: mark tokens"
             return f"Mark the first appearance of {wording.quoted(document, question.mention)}:   {keys}"
         keys = "y / m" if question.protocol is Protocol.MENTIONS else "y / n"
-        return f"{wording.asked(question, partial(wording.quoted, document))}   {keys}"
+        return f"{wording.question_text(question, partial(wording.quoted, document))}   {keys}"
 
     def _list(self, typed: str) -> None:
         """List the known entities by their first mention, the nearest before the mention first."""

@@ -29,7 +29,7 @@ def contradicted(session: Session, error: ContradictionError) -> tuple[str, tupl
     against = [entry for entry in session.given if entry.number in error.answers]
     if not against:
         return "This contradicts itself.", ()
-    said = "\n".join(f"{entry.number}: {wording.said(entry, session.document)}" for entry in against)
+    said = "\n".join(f"{entry.number}: {wording.entry_text(entry, session.document)}" for entry in against)
     message = f"This contradicts\n{said}\nw: withdraw what is listed here, escape: change nothing"
     return message, tuple(entry.number for entry in against)
 
@@ -196,7 +196,7 @@ class ReviewScreen(Screen[None]):
             entry = next(each for each in workspace.open(self.document_id).session.given if each.number == done.number)
         self.chosen = []
         self._fill(onto)
-        self._tell(f"{entry.number}: {wording.said(entry, self.document)}")
+        self._tell(f"{entry.number}: {wording.entry_text(entry, self.document)}")
 
     def action_withdraw(self) -> None:
         if self._clash is not None:

@@ -32,7 +32,7 @@ class _Line(NamedTuple):
     stands: bool
 
     def put(self) -> Text:
-        said = wording.said(self.entry, self.document)
+        said = wording.entry_text(self.entry, self.document)
         text = Text(f"{self.document.key} {self.entry.number}: {said}", style="" if self.stands else "dim strike")
         return text if self.stands else text.append(" (withdrawn)", style="not strike")
 

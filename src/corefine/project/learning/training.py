@@ -61,14 +61,14 @@ def train(project: Project, worker: Worker) -> None:
         return number, answers
 
     number, answers = project.writer.write(begin)
-    worker.tell("training", share_done=0.0)
+    worker.report("training", share_done=0.0)
     try:
         f1 = _run(project, worker, number, answers)
     except (CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError) as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, CorefineError) else str(error)
         shutil.rmtree(project.models / f"v{number}", ignore_errors=True)
         project.writer.write(lambda connection: predictions.finish_version(connection, number, FAILED, message=message))
-        worker.tell("failed", message=f"training failed: {message}")
+        worker.report("failed", message=f"training failed: {message}")
         return
     project.writer.write(lambda connection: predictions.finish_version(connection, number, READY, f1=f1))
 
@@ -85,7 +85,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
     if not is_model(resolver.STARTER):
         raise InputError("training starts from the starter model, which is not installed; make it with `make starter`")
-    labels = labelled(project)
+    labels = training_labels(project)
     if not labels:
         raise InputError("there is nothing to train on: no document has answers")
     job = TrainingJob(
@@ -105,12 +105,12 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
             steps = max(1, event.epochs * event.steps_per_epoch)
         elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
             worker.pause()
-            worker.tell("training", share_done=min(1.0, event.step / steps))
+            worker.report("training", share_done=min(1.0, event.step / steps))
             last = time.monotonic()
     return held_out_f1(project, load(job.folder, device="cpu", cache=job.cache).model.predict)
 
 
-def labelled(project: Project) -> list[Labels]:
+def training_labels(project: Project) -> list[Labels]:
     """The labels of every document that has answers."""
     with project.database.read() as connection:
         ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]

@@ -49,7 +49,7 @@ class Worker:
         """Work until the parent process is gone."""
         while self._alive():
             if not self.step():
-                self.tell("idle")
+                self.report("idle")
                 time.sleep(IDLE_SECONDS)
 
     def step(self) -> bool:
@@ -82,7 +82,7 @@ class Worker:
         if version is not None:
             self._read_one(version)
 
-    def tell(self, state: str, *, message: str | None = None, share_done: float | None = None) -> None:
+    def report(self, state: str, *, message: str | None = None, share_done: float | None = None) -> None:
         """Record what the worker is doing, for the server."""
         values: dict[str, object] = {"state": state, "share_done": share_done, "beat_at": time.time()}
         if message is not None or state != "idle":  # an error message stays until the next work begins
@@ -151,18 +151,18 @@ class Worker:
         if not waiting:
             return False
         entry = min(waiting, key=lambda each: (each.id not in begun, each.id))
-        self.tell("predicting", share_done=None)
+        self.report("predicting", share_done=None)
         document = self.project.documents.get(entry.id)
         try:
             prediction = self._predictor(version)(document)
         except (CorefineError, MemoryError, RuntimeError) as error:
-            self.tell("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
+            self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
         try:
             self.project.predictions.save(version.id, entry.id, prediction)
         except OSError as error:
             self._failed.add((version.id, entry.id))
-            self.tell("failed", message=f"the prediction for {entry.key} cannot be written: {error}")
+            self.report("failed", message=f"the prediction for {entry.key} cannot be written: {error}")
         return True
 
     def _predictor(self, version: ModelVersion) -> Predict:

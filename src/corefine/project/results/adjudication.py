@@ -15,7 +15,7 @@ from corefine.errors import OutsideError
 from corefine.links import Assertion, First, NotAMention, Relation
 from corefine.project.project import Project
 from corefine.project.store import log, people, schema
-from corefine.project.work.sessions import everybodys_sessions
+from corefine.project.work.open_document import everybodys_sessions
 
 
 @dataclass(frozen=True, slots=True)

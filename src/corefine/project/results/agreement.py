@@ -15,7 +15,7 @@ from corefine.document import Span
 from corefine.links import Relation
 from corefine.project.project import Project
 from corefine.project.store import log, people
-from corefine.project.work.sessions import everybodys_sessions
+from corefine.project.work.open_document import everybodys_sessions
 from corefine.scores import Counts, Scores
 
 

@@ -16,7 +16,7 @@ from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.results.adjudication import decisions_of
 from corefine.project.store import log
-from corefine.project.work.sessions import everybodys_sessions, rebuild
+from corefine.project.work.open_document import everybodys_sessions, restore_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def merged(project: Project, document_id: int, prediction: Prediction) -> Merged
     with project.database.read() as connection:
         rows = log.events_of(connection, document_id=document_id)
         decisions = decisions_of(connection, document_id)
-    result = Merged(rebuild(project.documents.get(document_id), [], prediction, project.settings, project.cost))
+    result = Merged(restore_session(project.documents.get(document_id), [], prediction, project.settings, project.cost))
     for decision in decisions:
         result.add(AnswerSource(decision.person_id, None, decision.at), decision.assertions)
     row_of = {(row.person_id, row.number): row for row in rows if row.number is not None}

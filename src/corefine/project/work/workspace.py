@@ -17,7 +17,7 @@ from corefine.project.store import log
 from corefine.project.store.log import Timing
 from corefine.project.work import assignments, edits
 from corefine.project.work.assignments import Assignment, Assignments
-from corefine.project.work.sessions import OpenDocument
+from corefine.project.work.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from corefine.project.work.workspaces import Workspaces
@@ -37,7 +37,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ActionOutcome:
     """The result of an action. `repeated` if the same request had been recorded before, and nothing was done now."""
 
     document_id: int
@@ -65,7 +65,7 @@ class Workspace:
             everybody = assignments.all_of(connection)
         self.finished = {each.document_id for each in everybody if each.person_id == person_id and each.done}
         for step in steps:
-            self._note(step)
+            self._remember_step(step)
 
     # What to show
 
@@ -94,38 +94,38 @@ class Workspace:
         needs_model    False: if the session is not in memory, rebuild it without a prediction, which is enough to show
                        past answers
         """
-        opened = self.workspaces.kept(self.person_id, document_id)
+        opened = self.workspaces.cached(self.person_id, document_id)
         if opened is not None and (lease != "renew" or opened.done or not self._is_half_over(opened)):
             return opened
         if not needs_model:
-            return self.workspaces.bring_back(self._unsaved(document_id, 0), keep=False)
+            return self.workspaces.restore(self._unsaved(document_id, 0), keep=False)
         if lease != "renew":
             with self.project.database.read() as connection:
                 assignment = assignments.find(connection, self.person_id, document_id)
             if assignment is not None:
-                return self.workspaces.bring_back(assignment)
+                return self.workspaces.restore(assignment)
         newest = self.workspaces.newest(document_id)
         if newest is None:
             raise ModelError("the model has not read this document yet: try again in a moment")
         if lease == "never":
-            return self.workspaces.bring_back(self._unsaved(document_id, newest), keep=False)
+            return self.workspaces.restore(self._unsaved(document_id, newest), keep=False)
         now = time.time()
         assignment = self.project.writer.write(
             lambda connection: self._assignments(connection, now).take(connection, document_id, self.person_id, newest)
         )
-        opened = opened or self.workspaces.bring_back(assignment)
+        opened = opened or self.workspaces.restore(assignment)
         opened.lease_until = now + self._lease_seconds
         return opened
 
-    def look_ahead(self, document_id: int) -> None:
+    def preload_newer_model(self, document_id: int) -> None:
         """Load a newer model while the person reads, so that the next answer does not wait for it."""
-        opened = self.workspaces.kept(self.person_id, document_id)
+        opened = self.workspaces.cached(self.person_id, document_id)
         if opened is None or opened.done or opened.session.next_question() is None:
             return
-        version, prediction = self.workspaces.newer(opened)
-        if prediction is not None and version != opened.ahead:
+        version, prediction = self.workspaces.newer_prediction(opened)
+        if prediction is not None and version != opened.preloaded_version:
             opened.session.use(prediction, keep_open=True)
-            opened.ahead = version
+            opened.preloaded_version = version
 
     @property
     def can_undo(self) -> bool:
@@ -146,7 +146,7 @@ class Workspace:
         *,
         timing: Timing | None = None,
         withdrawing: Sequence[int] = (),
-    ) -> Recorded:
+    ) -> ActionOutcome:
         """Answer the open question."""
         request = ["answer", document_id, question_id, answer.to_json(), *withdrawing]
         if repeated := self._repeated(client_id, request):
@@ -167,7 +167,7 @@ class Workspace:
         *,
         seconds: float = 0.0,
         withdrawing: Sequence[int] = (),
-    ) -> Recorded:
+    ) -> ActionOutcome:
         """Change the entities of a document."""
         request = ["edit", document_id, edits.to_json(edit), *withdrawing]
         if repeated := self._repeated(client_id, request):
@@ -177,7 +177,7 @@ class Workspace:
         outcome = opened.session.edit(assertions, mentions=mentions, seconds=seconds, withdrawing=withdrawing)
         return self._record(client_id, request, opened, outcome)
 
-    def withdraw(self, client_id: str, document_id: int, number: int) -> Recorded:
+    def withdraw(self, client_id: str, document_id: int, number: int) -> ActionOutcome:
         """Withdraw one answer or edit."""
         request = ["withdraw", document_id, number]
         if repeated := self._repeated(client_id, request):
@@ -186,11 +186,11 @@ class Workspace:
         opened.session.withdraw(number)
         return replace(self._record(client_id, request, opened), number=number)
 
-    def undo(self, client_id: str) -> Recorded:
+    def undo(self, client_id: str) -> ActionOutcome:
         """Undo the last thing the person did, in whichever document that was."""
         return self._step(client_id, "undo", self._done)
 
-    def redo(self, client_id: str) -> Recorded:
+    def redo(self, client_id: str) -> ActionOutcome:
         return self._step(client_id, "redo", self._undone)
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
@@ -229,7 +229,7 @@ class Workspace:
             return document_id
 
         chosen = self._choose()
-        opened = None if chosen is None else self.workspaces.kept(self.person_id, chosen)
+        opened = None if chosen is None else self.workspaces.cached(self.person_id, chosen)
         if chosen is None or (opened is not None and time.time() < opened.lease_until):
             return chosen
         return self.project.writer.write(take)
@@ -240,7 +240,7 @@ class Workspace:
 
     # Internals: recording
 
-    def _step(self, client_id: str, kind: Literal["undo", "redo"], documents: list[int]) -> Recorded:
+    def _step(self, client_id: str, kind: Literal["undo", "redo"], documents: list[int]) -> ActionOutcome:
         if repeated := self._repeated(client_id, [kind]):
             return repeated
         if not documents:
@@ -249,7 +249,7 @@ class Workspace:
         action = opened.session.undo() if kind == "undo" else opened.session.redo()
         return replace(self._record(client_id, [kind], opened), number=(*action.given, *action.withdrawn)[0])
 
-    def _repeated(self, client_id: str, request: list[Any]) -> Recorded | None:
+    def _repeated(self, client_id: str, request: list[Any]) -> ActionOutcome | None:
         """The result of a request that was recorded before; raises if its id was used for another request."""
         if client_id not in self._seen:
             return None
@@ -261,7 +261,7 @@ class Workspace:
         sent = fields.get("request", [row.kind, *request[1:]])  # logs of earlier versions do not keep it
         if sent != request:
             raise ReusedIdError(f"the client_id {client_id} was sent before with another request: use a new one")
-        return Recorded(row.document_id, _outcome_from_json(fields), row.number, repeated=True)
+        return ActionOutcome(row.document_id, _outcome_from_json(fields), row.number, repeated=True)
 
     def _record(
         self,
@@ -270,7 +270,7 @@ class Workspace:
         opened: OpenDocument,
         outcome: Outcome | None = None,
         timing: Timing | None = None,
-    ) -> Recorded:
+    ) -> ActionOutcome:
         """Write the session's last event to the log.
 
         If the write fails, the in-memory session is discarded and rebuilt from the log.
@@ -294,7 +294,7 @@ class Workspace:
                 connection,
                 step,
                 person_id=self.person_id,
-                place=opened.place + 1,
+                place=opened.events_logged + 1,
                 event=event,
                 outcome={"request": request, **_outcome_to_json(outcome)},
                 timing=timing or Timing(),
@@ -307,33 +307,33 @@ class Workspace:
         except BaseException:
             self.workspaces.forget(self.person_id)
             raise
-        opened.place += 1
+        opened.events_logged += 1
         opened.lease_until = now + self._lease_seconds
         if reopens:
             opened.done = False
             self.finished.discard(opened.document_id)
-        self._go_on_with(opened, version, prediction)
-        self._note(step)
-        return Recorded(opened.document_id, outcome, event["number"] if kind in ("answer", "edit") else None)
+        self._switch_version(opened, version, prediction)
+        self._remember_step(step)
+        return ActionOutcome(opened.document_id, outcome, event["number"] if kind in ("answer", "edit") else None)
 
     def _next_version(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
         """The model version for the next question, and its prediction if it must still be loaded into the session.
 
-        Switching is slow, so a new version is normally loaded by `look_ahead` while the person reads. Without that
-        call, the switch happens one answer later.
+        Switching is slow, so a new version is normally loaded by `preload_newer_model` while the person reads.
+        Without that call, the switch happens one answer later.
         """
-        if opened.ahead is not None:
-            return opened.ahead, None
-        return self.workspaces.newer(opened) if opened.waited else (opened.version, None)
+        if opened.preloaded_version is not None:
+            return opened.preloaded_version, None
+        return self.workspaces.newer_prediction(opened) if opened.newer_pending else (opened.version, None)
 
-    def _go_on_with(self, opened: OpenDocument, version: int, prediction: Prediction | None) -> None:
+    def _switch_version(self, opened: OpenDocument, version: int, prediction: Prediction | None) -> None:
         newest = self.workspaces.newest(opened.document_id)
-        opened.waited = opened.ahead is None and prediction is None and newest != opened.version
+        opened.newer_pending = opened.preloaded_version is None and prediction is None and newest != opened.version
         if prediction is not None:
             opened.session.use(prediction)
-        opened.version, opened.ahead = version, None
+        opened.version, opened.preloaded_version = version, None
 
-    def _note(self, step: log.LoggedStep) -> None:
+    def _remember_step(self, step: log.LoggedStep) -> None:
         """Keep the order of steps across documents. Each document's session keeps the order of its own."""
         self._seen.add(step.client_id)
         if step.kind == "undo":

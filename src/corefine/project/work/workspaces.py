@@ -16,7 +16,7 @@ from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.assignments import Assignment
-from corefine.project.work.sessions import OpenDocument, rebuild
+from corefine.project.work.open_document import OpenDocument, restore_session
 from corefine.project.work.workspace import Workspace
 
 MOST_OPEN = 100
@@ -106,7 +106,7 @@ class Workspaces:
             found[document_id] = self.project.predictions.newest(ready, document_id)
         return found[document_id]
 
-    def newer(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
+    def newer_prediction(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
         """The version to use next, and its prediction if it is not the one in use."""
         newest = self.newest(opened.document_id)
         if newest is None or newest == opened.version:
@@ -118,15 +118,15 @@ class Workspaces:
 
     # Sessions
 
-    def kept(self, person_id: int, document_id: int) -> OpenDocument | None:
-        """A session that is in memory."""
+    def cached(self, person_id: int, document_id: int) -> OpenDocument | None:
+        """The session, if it is in memory."""
         with self._lock:
             opened = self._open.get((person_id, document_id))
             if opened is not None:
                 self._open.move_to_end((person_id, document_id))
             return opened
 
-    def bring_back(self, assignment: Assignment, *, keep: bool = True) -> OpenDocument:
+    def restore(self, assignment: Assignment, *, keep: bool = True) -> OpenDocument:
         """Rebuild a session from its log, with the same model version, so that the same question is open.
 
         Version 0 means no model.
@@ -139,7 +139,7 @@ class Workspaces:
             prediction = self.project.predictions.load(version, document_id)
         with self.project.database.read() as connection:
             rows = log.events_of(connection, person_id=person_id, document_id=document_id)
-        session = rebuild(self.project.documents.get(document_id), rows, prediction, self.settings, self.cost)
+        session = restore_session(self.project.documents.get(document_id), rows, prediction, self.settings, self.cost)
         opened = OpenDocument(document_id, session, version, len(rows), assignment.done, assignment.lease_until)
         if keep:
             with self._lock:

@@ -17,7 +17,7 @@ from corefine.errors import ContradictionError, NotOpenError
 from corefine.project.store import log, people
 from corefine.project.study import study
 from corefine.project.work import edits
-from corefine.project.work.workspace import Recorded, Workspace
+from corefine.project.work.workspace import ActionOutcome, Workspace
 from corefine.web.api.context import COOKIE, InContext, Somebody, check_document, give_cookie, respond, somebody
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.problems import ApiError
@@ -131,7 +131,7 @@ class OutcomeView(BaseModel):
     pairs: int
 
     @classmethod
-    def of(cls, document: Document, done: Recorded) -> OutcomeView:
+    def of(cls, document: Document, done: ActionOutcome) -> OutcomeView:
         outcome = done.outcome or Outcome(done.number or 0, settled=(), pairs=0)
         texts = [document.words(span) for span in outcome.settled]
         return cls(number=outcome.number, settled=list(outcome.settled), settled_texts=texts, pairs=outcome.pairs)
@@ -165,7 +165,7 @@ class ActionResult(BaseModel):
     next: State
 
     @classmethod
-    def of(cls, workspace: Workspace, done: Recorded) -> ActionResult:
+    def of(cls, workspace: Workspace, done: ActionOutcome) -> ActionResult:
         session = workspace.open(done.document_id).session
         entry = next((each for each in session.given if each.number == done.number), None)
         return cls(

@@ -172,7 +172,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     rows = []
     for info in assignments.documents:
         assigned = assignments.find(info.id, person.id)
-        live = workspaces.kept(person.id, info.id)
+        live = workspaces.cached(person.id, info.id)
         state: Literal["new", "open", "done", "taken"] = "new"
         if assigned is not None and assigned.done:
             state = "done"
@@ -208,7 +208,7 @@ def entities(document_id: int, person: Somebody, here: InContext) -> Response:
     """The entities under the model and this person's answers."""
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
-        workspace.look_ahead(document_id)  # the page asks for these while the person reads the question
+        workspace.preload_newer_model(document_id)  # the page asks for these while the person reads the question
         return respond(EntitiesView.of(document_id, workspace.open(document_id, lease="never").session))
 
 

@@ -18,7 +18,7 @@ from corefine.document import Document, Span, document_order
 from corefine.errors import OutsideError
 from corefine.project.store.log import LoggedEvent, Timing
 from corefine.project.store.predictions import READY, TRAINING
-from corefine.project.work.sessions import OpenDocument
+from corefine.project.work.open_document import OpenDocument
 from corefine.project.work.workspace import Shown, Workspace, question_id_of
 from corefine.project.work.workspaces import Workspaces
 
@@ -326,7 +326,7 @@ class HistoryEntry(BaseModel):
             kind="edit" if answered is None else "answer",
             protocol=None if answered is None else answered.question.protocol,
             answer=None if answered is None else AnswerJson.model_validate(answered.answer),
-            said=wording.said(entry, document),
+            said=wording.entry_text(entry, document),
             spans=spans,
             texts=[document.words(span) for span in spans],
             sentences=[document.sentence_of(span) for span in spans],

@@ -20,25 +20,25 @@ from corefine.project.store.settings import ProjectConfig
 class OpenDocument:
     """One person's live session about one document.
 
-    version        of the model that asks the open question
-    place          how many events its log has on disk
-    done           whether the person has finished it, or nothing is left to ask
-    lease_until    when somebody else may take the document
-    ahead          a newer version already loaded, used from the next question on
-    waited         whether a newer version was available at the last answer but not loaded yet
+    version              of the model that asks the open question
+    events_logged        how many events its log has on disk
+    done                 whether the person has finished it, or nothing is left to ask
+    lease_until          when somebody else may take the document
+    preloaded_version    a newer version already loaded, used from the next question on
+    newer_pending        whether a newer version was available at the last answer but not loaded yet
     """
 
     document_id: int
     session: Session
     version: int
-    place: int
+    events_logged: int
     done: bool
     lease_until: float
-    ahead: int | None = None
-    waited: bool = False
+    preloaded_version: int | None = None
+    newer_pending: bool = False
 
 
-def rebuild(
+def restore_session(
     document: Document,
     rows: Sequence[LoggedEvent],
     prediction: Prediction,
@@ -72,6 +72,6 @@ def everybodys_sessions(
     """By person, the sessions of all who have worked on a document; `rows` are the document's."""
     document, settings = project.documents.get(document_id), project.settings
     return {
-        person_id: rebuild(document, [row for row in rows if row.person_id == person_id], prediction, settings)
+        person_id: restore_session(document, [row for row in rows if row.person_id == person_id], prediction, settings)
         for person_id in dict.fromkeys(row.person_id for row in rows)
     }
