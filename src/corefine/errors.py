@@ -1,23 +1,23 @@
 """The errors that corefine raises on purpose.
 
     CorefineError
-    ├── InputError                the input cannot be used (exit code 2)
-    │   ├── FormatError           a file breaks its format; carries the Fault
-    │   ├── LossError             the target format cannot express the document
-    │   ├── DocumentError         a Document with invalid contents
-    │   ├── PredictionError       a Prediction with invalid contents
-    │   ├── ConfigError           an unknown setting, or an invalid value
-    │   ├── WeightsError          model weights are missing, altered, or not the expected ones
-    │   ├── ModelError            a saved model or training state cannot be used
-    │   ├── UnmatchedError        key and response hold different documents
-    │   └── MissingExtraError     an optional dependency is not installed
-    └── AnswerError               an answer is refused; nothing has changed
-        ├── ContradictionError    earlier answers imply the opposite; carries them
-        ├── NotOpenError          no such question is open
-        ├── OutsideError          a span outside the document, or in the wrong order
-        ├── UnknownAnswerError    there is no such answer to withdraw
-        ├── ReusedIdError         a client_id that stood for another request before
-        └── TakenError            somebody else is working on the document
+    ├── InputError                  the input cannot be used (exit code 2)
+    │   ├── FormatError             a file breaks its format; carries the Fault
+    │   ├── LossError               the target format cannot express the document
+    │   ├── DocumentError           a Document with invalid contents
+    │   ├── PredictionError         a Prediction with invalid contents
+    │   ├── ConfigError             an unknown setting, or an invalid value
+    │   ├── WeightsError            model weights are missing, altered, or not the expected ones
+    │   ├── ModelError              a saved model or training state cannot be used
+    │   ├── UnmatchedError          key and response hold different documents
+    │   └── MissingExtraError       an optional dependency is not installed
+    └── AnswerError                 an answer is refused; nothing has changed
+        ├── ContradictionError      earlier answers imply the opposite; carries them
+        ├── QuestionNotOpenError    no such question is open
+        ├── InvalidSpanError        a span outside the document, or in the wrong order
+        ├── UnknownAnswerError      there is no such answer to withdraw
+        ├── ReusedIdError           a client_id that stood for another request before
+        └── DocumentTakenError      somebody else is working on the document
 
 A message says what was wrong, where, and what to do about it.
 """
@@ -123,11 +123,11 @@ class ContradictionError(AnswerError):
         self.answers = tuple(answers)
 
 
-class NotOpenError(AnswerError):
+class QuestionNotOpenError(AnswerError):
     """The question is not open: never asked, already answered, or about another mention."""
 
 
-class OutsideError(AnswerError):
+class InvalidSpanError(AnswerError):
     """A span outside the document, or one that does not come before the mention it should precede."""
 
 
@@ -139,5 +139,5 @@ class ReusedIdError(AnswerError):
     """The `client_id` of this request was sent before with another request."""
 
 
-class TakenError(AnswerError):
+class DocumentTakenError(AnswerError):
     """The document is being annotated by somebody else, or has been."""

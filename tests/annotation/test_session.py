@@ -19,8 +19,8 @@ from corefine.errors import (
     ContradictionError,
     CorefineError,
     InputError,
-    NotOpenError,
-    OutsideError,
+    InvalidSpanError,
+    QuestionNotOpenError,
     UnknownAnswerError,
 )
 from corefine.links import Relation
@@ -169,10 +169,10 @@ def test_measured_seconds_take_the_place_of_expected_ones() -> None:
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (Answer.no(Reply.FIRST, Span(0, 99)), OutsideError),
-        (Answer.no(Reply.FIRST, Span(5, 5)), OutsideError),
-        (Answer.no(Reply.ANTECEDENT, D), OutsideError),
-        (Answer(reply=Reply.BOUNDARIES, span=D), OutsideError),
+        (Answer.no(Reply.FIRST, Span(0, 99)), InvalidSpanError),
+        (Answer.no(Reply.FIRST, Span(5, 5)), InvalidSpanError),
+        (Answer.no(Reply.ANTECEDENT, D), InvalidSpanError),
+        (Answer(reply=Reply.BOUNDARIES, span=D), InvalidSpanError),
         (Answer.no(Reply.FIRST, C), AnswerError),  # C was just denied
         (Answer.no(), AnswerError),
         (Answer(reply=Reply.FIRST, span=A), AnswerError),
@@ -202,12 +202,12 @@ def test_a_contradiction_names_the_answers_and_changes_nothing() -> None:
 
 def test_only_the_open_question_can_be_answered() -> None:
     session = fresh()
-    with pytest.raises(NotOpenError):
+    with pytest.raises(QuestionNotOpenError):
         session.answer(Answer.yes())
     ask(session)
     session.answer(Answer.yes(), number=1)
     ask(session)
-    with pytest.raises(NotOpenError, match="question 1 is not open; question 2 is"):
+    with pytest.raises(QuestionNotOpenError, match="question 1 is not open; question 2 is"):
         session.answer(Answer.yes(), number=1)
 
 
@@ -219,7 +219,7 @@ def test_withdrawing_what_is_not_there() -> None:
 
 
 def test_a_prediction_about_another_document_is_refused() -> None:
-    with pytest.raises(OutsideError):
+    with pytest.raises(InvalidSpanError):
         Session(document_of(tokens=2), PREDICTION)
 
 

@@ -14,7 +14,7 @@ from corefine.annotation.log import Budget
 from corefine.annotation.question import Answer, Protocol, Reply
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
-from corefine.errors import AnswerError, ContradictionError, OutsideError, UnknownAnswerError
+from corefine.errors import AnswerError, ContradictionError, InvalidSpanError, UnknownAnswerError
 from corefine.links import Assertion, Cannot, First, Must, NotAMention, Relation
 from corefine.prediction import Prediction
 from helpers.making import cases
@@ -56,7 +56,7 @@ def test_edits_that_cannot_be_meant() -> None:
     before = state_of(session)
     with pytest.raises(AnswerError):
         session.edit([])
-    with pytest.raises(OutsideError):
+    with pytest.raises(InvalidSpanError):
         session.edit([Must(A, Span(0, 10_000))])
     with pytest.raises(ContradictionError):
         session.edit([Must(A, C), Cannot(A, C)])

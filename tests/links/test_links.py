@@ -6,7 +6,7 @@ import pytest
 
 import corefine
 from corefine.document import Span, SplitSpan
-from corefine.errors import ContradictionError, OutsideError, UnknownAnswerError
+from corefine.errors import ContradictionError, InvalidSpanError, UnknownAnswerError
 from corefine.links import Cannot, First, Links, Must, NotAMention, Relation
 
 A, B, C, D, E, F = (Span(2 * place, 2 * place + 1) for place in range(6))
@@ -268,13 +268,13 @@ def test_only_answers_that_stand_can_be_withdrawn(answer: int | None) -> None:
 
 def test_what_cannot_be_meant_is_refused() -> None:
     links = Links()
-    with pytest.raises(OutsideError, match="comes after"):
+    with pytest.raises(InvalidSpanError, match="comes after"):
         links.add(1, First(B, A))
-    with pytest.raises(OutsideError, match="given twice"):
+    with pytest.raises(InvalidSpanError, match="given twice"):
         links.add(1, Must(A, A))
-    with pytest.raises(OutsideError, match="given twice"):
+    with pytest.raises(InvalidSpanError, match="given twice"):
         links.add(1, Cannot(A, A))
-    with pytest.raises(OutsideError):
+    with pytest.raises(InvalidSpanError):
         links.add(1, Must(A, B), First(D, C))
     assert links.answers() == []
     assert links.entities() == []
@@ -301,5 +301,5 @@ def test_entities_by_number() -> None:
     assert ab is not None
     assert c is not None
     assert links.members(ab) == (A, B)
-    assert links.said_apart(ab) == [c]
+    assert links.cannot_entities(ab) == [c]
     assert links.first(ab) == A

@@ -87,7 +87,7 @@ class ThreeClosures(RuleBasedStateMachine):
         return (
             relations(self.links),
             numbers,
-            [(self.links.members(number), sorted(self.links.said_apart(number))) for number in known],
+            [(self.links.members(number), sorted(self.links.cannot_entities(number))) for number in known],
             [(self.links.is_mention(span), self.links.has_no_antecedent(span)) for span in UNIVERSE],
             self.links.entities(),
             self.links.answers(),
@@ -108,7 +108,7 @@ class ThreeClosures(RuleBasedStateMachine):
             ours, theirs = self.links.entity_id(span), fresh.entity_id(span)
             if ours is not None and theirs is not None:
                 assert self.links.first(ours) == fresh.first(theirs)
-                assert len(self.links.said_apart(ours)) == len(fresh.said_apart(theirs))
+                assert len(self.links.cannot_entities(ours)) == len(fresh.cannot_entities(theirs))
 
     @invariant()
     def entities_are_what_relations_say(self) -> None:
@@ -121,7 +121,7 @@ class ThreeClosures(RuleBasedStateMachine):
                 assert other is not None
                 relation = links.relation(a, b)
                 assert (relation is Relation.MUST) == (one == other)
-                assert relation is Relation.CANNOT or other not in links.said_apart(one)
+                assert relation is Relation.CANNOT or other not in links.cannot_entities(one)
         entities = links.entities()
         assert sorted((span for entity in entities for span in entity), key=document_order) == sorted(
             numbers, key=document_order
@@ -143,7 +143,7 @@ class ThreeClosures(RuleBasedStateMachine):
 def refuses(reference: PairClosure, said: list[Assertion]) -> bool:
     try:
         for assertion in said:
-            reference.take(assertion)
+            reference.add(assertion)
     except ContradictionError:
         return True
     return False

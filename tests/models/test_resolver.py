@@ -11,7 +11,7 @@ import pytest
 import corefine
 from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
-from corefine.errors import InputError, ModelError, OutsideError
+from corefine.errors import InputError, InvalidSpanError, ModelError
 from corefine.links import Cannot, Links, Must
 from corefine.models.committee import save_committee
 from corefine.models.resolver import Resolver, Result, from_text
@@ -68,7 +68,7 @@ def test_probabilities_of_links() -> None:
     assert result.probability((3, 3), (0, 0)) == 0  # not among its candidates
     assert result.probability((3, 4), (0, 0)) == 0  # not a top span
     assert result.probability((3, 4), None) == 1
-    with pytest.raises(OutsideError, match="9-9 is outside"):
+    with pytest.raises(InvalidSpanError, match="9-9 is outside"):
         result.probability((9, 9), None)
 
 

@@ -102,7 +102,7 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Ru
 
 def test_runs_of_committees_alone_can_be_drawn(records: list[RunRecord], tmp_path: Path) -> None:
     one = next(record for record in records if record.kind == "discrete" and record.budget == 90)
-    settings = one.settings.but(learner="model", selector="committee")
+    settings = one.settings.with_changes(learner="model", selector="committee")
     alone = replace(one, kind="committee", info=replace(one.info, simulation=settings))
     assert "committee" in write_report([alone], tmp_path).read_text()
 
@@ -118,7 +118,7 @@ def test_claims_are_judged_by_the_rows(records: list[RunRecord]) -> None:
 def scored(record: RunRecord, seed: int, test: float, dev: float) -> RunRecord:
     """The same run with another seed and other scores."""
     scores = {split: ModelScores(f1, 0, 0, 0, 0, 0) for split, f1 in (("dev", dev), ("test", test))}
-    info = replace(record.info, simulation=record.settings.but(seed=seed))
+    info = replace(record.info, simulation=record.settings.with_changes(seed=seed))
     return replace(record, info=info, rounds=(*record.rounds[:-1], replace(record.rounds[-1], scores=scores)))
 
 

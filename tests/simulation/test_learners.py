@@ -69,8 +69,8 @@ def test_runs_of_a_grid_share_their_first_model(tmp_path: Path) -> None:
     models = list((tmp_path / "first").iterdir())
     assert len(models) == 1
     stamp = (models[0] / "model.json").stat().st_mtime_ns
-    finish(config.but(selector="random"), tmp_path / "two", corpus, shared=tmp_path / "first")
-    finish(config.but(labels="mix"), tmp_path / "three", corpus, shared=tmp_path / "first")
+    finish(config.with_changes(selector="random"), tmp_path / "two", corpus, shared=tmp_path / "first")
+    finish(config.with_changes(labels="mix"), tmp_path / "three", corpus, shared=tmp_path / "first")
     assert list((tmp_path / "first").iterdir()) == models
     assert (models[0] / "model.json").stat().st_mtime_ns == stamp
     assert contents(tmp_path / "one") == contents(tmp_path / "alone")
@@ -86,7 +86,7 @@ def test_a_warm_round_sees_the_newest_lessons_and_some_of_the_others(count: int,
     newest = min(count, (size + 1) // 2)
     assert not newest or seen[-newest:] == lessons[-newest:]
     assert seen == recent(lessons, config, round)
-    assert recent(lessons, config.but(start="scratch"), round) == lessons
+    assert recent(lessons, config.with_changes(start="scratch"), round) == lessons
 
 
 def test_a_committee_votes(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ class Decoder:
             return [part]
         present = {entity for node in part if (entity := self._entity[node]) is not None}
         clashes = {
-            entity: clash for entity in present if (clash := present.intersection(self._links.said_apart(entity)))
+            entity: clash for entity in present if (clash := present.intersection(self._links.cannot_entities(entity)))
         }
         if not clashes:
             return [part]

@@ -121,7 +121,7 @@ def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:
     for cluster in links.entities():
         first = cluster[0]
         entity = links.entity_id(first)
-        for other in links.said_apart(entity) if entity is not None else ():
+        for other in links.cannot_entities(entity) if entity is not None else ():
             pairs.update((span, first) for span in links.members(other) if span < first)
     return tuple(sorted(pairs, key=lambda pair: (pair[1], pair[0])))
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from corefine.document import Span, span_of
-from corefine.errors import AnswerError, OutsideError
+from corefine.errors import AnswerError, InvalidSpanError
 
 
 class Protocol(StrEnum):
@@ -134,11 +134,11 @@ def check_span(answer: Answer, question: Question) -> None:
     if span is None:
         return
     if answer.reply is Reply.FIRST and span > mention:
-        raise OutsideError(f"the first appearance {span} comes after the mention {mention}")
+        raise InvalidSpanError(f"the first appearance {span} comes after the mention {mention}")
     if answer.reply is Reply.ANTECEDENT and span >= mention:
-        raise OutsideError(f"the antecedent {span} does not come before the mention {mention}")
+        raise InvalidSpanError(f"the antecedent {span} does not come before the mention {mention}")
     if answer.reply is Reply.BOUNDARIES and span == mention:
-        raise OutsideError(f"{span} are the present boundaries: give different ones")
+        raise InvalidSpanError(f"{span} are the present boundaries: give different ones")
     if answer.same is False and span == question.antecedent:
         raise AnswerError(f"you said no to {span}: it cannot be in the entity of {mention}")
 

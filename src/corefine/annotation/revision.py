@@ -143,7 +143,7 @@ class Revision:
 
         In an entity that is set apart only the first member can have an open row: the others are linked to it.
         """
-        apart = {other for entity in entities for other in self.links.said_apart(entity)}
+        apart = {other for entity in entities for other in self.links.cannot_entities(entity)}
         firsts = (self.nodes.row(self.links.first(other)) for other in apart)
         rows = np.array([row for row in firsts if row is not None], dtype=np.int64)
         return rows[np.isin(self.prediction.candidates[rows], nodes).any(axis=1)]
@@ -237,7 +237,7 @@ class Revision:
         """Remove the mass on everything that the mention cannot be."""
         candidates = self.prediction.candidates[row]
         blocked = self._padding[row].copy()
-        if entity is not None and (apart := self.links.said_apart(entity)):
+        if entity is not None and (apart := self.links.cannot_entities(entity)):
             blocked |= np.isin(self._entity[candidates], apart)
         if self._excluded:
             blocked |= np.isin(candidates, list(self._excluded))

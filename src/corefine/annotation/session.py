@@ -29,7 +29,7 @@ from corefine.annotation.question import Answer, Protocol, Question, check_fits,
 from corefine.annotation.revision import Revision
 from corefine.annotation.selectors import Selector
 from corefine.document import Document, Span
-from corefine.errors import AnswerError, InputError, NotOpenError, OutsideError, UnknownAnswerError
+from corefine.errors import AnswerError, InputError, InvalidSpanError, QuestionNotOpenError, UnknownAnswerError
 from corefine.links import Assertion, Links
 from corefine.prediction import Prediction
 
@@ -114,9 +114,9 @@ class Session:
         """
         question = self._open
         if question is None:
-            raise NotOpenError("no question is open: call next_question first")
+            raise QuestionNotOpenError("no question is open: call next_question first")
         if number is not None and number != question.number:
-            raise NotOpenError(f"question {number} is not open; question {question.number} is")
+            raise QuestionNotOpenError(f"question {number} is not open; question {question.number} is")
         check_fits(answer, question)
         if seconds is None:
             seconds = self.cost.seconds(question.protocol, answer)
@@ -249,7 +249,7 @@ class Session:
 
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):
-            raise OutsideError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
+            raise InvalidSpanError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
 
     def _check_standing(self, number: int) -> None:
         if number not in self._standing:

@@ -49,7 +49,7 @@ class Closure:
     def relation(self, a: Span, b: Span) -> Relation | None:
         return _relation(*self._pair(a, b))
 
-    def take(self, answer: AnswerId, said: Iterable[tuple[type[Assertion], Span, Span]]) -> list[Fact]:
+    def add(self, answer: AnswerId, said: Iterable[tuple[type[Assertion], Span, Span]]) -> list[Fact]:
         """Add these facts, given as kind and spans, to an answer; or raise ContradictionError and change nothing."""
         nodes = self.nodes
         facts: list[Fact] = []
@@ -238,7 +238,7 @@ def _excluded(fact: Fact) -> bool:
 def _contradicts(facts: Iterable[Fact], fact: Fact) -> bool:
     """Whether these facts alone, which do not contradict each other, exclude another."""
     alone = Closure()
-    alone.take(fact.answer, [(each.kind, each.a.span, each.b.span) for each in facts])
+    alone.add(fact.answer, [(each.kind, each.a.span, each.b.span) for each in facts])
     return _excluded(Fact(fact.kind, *alone._pair(fact.a.span, fact.b.span), fact.answer))
 
 

@@ -26,7 +26,7 @@ NO_ANSWER: AnswerId = object()
 """Stands for "no answer is being used"."""
 
 
-class _Place(NamedTuple):
+class _SearchState(NamedTuple):
     """A state of the search: a mention, before or after crossing, and the answer that is being used."""
 
     node: Node
@@ -34,8 +34,8 @@ class _Place(NamedTuple):
     using: AnswerId
 
 
-_Steps = Iterator[tuple[_Place, AnswerId]]
-"""Places to go to, each with the answer that it costs; NO_ANSWER costs nothing."""
+_Steps = Iterator[tuple[_SearchState, AnswerId]]
+"""States to go to, each with the answer that it costs; NO_ANSWER costs nothing."""
 
 
 def must_chain(
@@ -61,28 +61,28 @@ def one_answer(node: Node, kind: type[Assertion]) -> tuple[AnswerId, ...]:
 
 def _search(graph: _Graph, start: Node, found: Callable[[Node], bool], free: AnswerId) -> tuple[AnswerId, ...]:
     """The answers on a shortest path, empty if there is no path."""
-    source = _Place(start, False, NO_ANSWER)
-    came_from: dict[_Place, _Place] = {}
+    source = _SearchState(start, False, NO_ANSWER)
+    came_from: dict[_SearchState, _SearchState] = {}
     queue = deque([(source, source)])
     while queue:
-        place, last = queue.popleft()
-        if place in came_from:
+        state, last = queue.popleft()
+        if state in came_from:
             continue
-        came_from[place] = last
-        if place.using is NO_ANSWER and place.crossed == bool(graph.far) and found(place.node):
+        came_from[state] = last
+        if state.using is NO_ANSWER and state.crossed == bool(graph.far) and found(state.node):
             break
-        for target, cost in graph.steps(place):
+        for target, cost in graph.steps(state):
             if cost is NO_ANSWER or cost == free:
-                queue.appendleft((target, place))
+                queue.appendleft((target, state))
             else:
-                queue.append((target, place))
+                queue.append((target, state))
     else:
         return ()
     used = []
-    while came_from[place] is not place:
-        if place.using is not NO_ANSWER and place.using != free:
-            used.append(place.using)
-        place = came_from[place]
+    while came_from[state] is not state:
+        if state.using is not NO_ANSWER and state.using != free:
+            used.append(state.using)
+        state = came_from[state]
     return tuple(dict.fromkeys(reversed(used)))
 
 
@@ -98,33 +98,33 @@ class _Graph:
         self._far_first = starts[0].a if starts else None  # all are about the same mention
         self._crossed_by_start = False
 
-    def steps(self, place: _Place) -> _Steps:
-        return self._take_up(place) if place.using is NO_ANSWER else self._use(place)
+    def steps(self, state: _SearchState) -> _Steps:
+        return self._start_answer(state) if state.using is NO_ANSWER else self._use(state)
 
-    def _take_up(self, place: _Place) -> _Steps:
-        """Use an answer about this mention, or one that says that the far entity starts after it."""
-        node, crossed, _ = place
+    def _start_answer(self, state: _SearchState) -> _Steps:
+        """Start to use an answer about this mention, or one that says that the far entity starts after it."""
+        node, crossed, _ = state
         for answer in dict.fromkeys(fact.answer for fact in node.facts):
-            yield _Place(node, crossed, answer), answer
+            yield _SearchState(node, crossed, answer), answer
         first = self._far_first
         if first is not None and not crossed and not self._crossed_by_start and before(node.span, first.span):
             self._crossed_by_start = True  # once is enough: a later crossing is not shorter
             for answer in self._far_starts:
-                yield _Place(first, True, answer), answer
+                yield _SearchState(first, True, answer), answer
 
-    def _use(self, place: _Place) -> _Steps:
+    def _use(self, state: _SearchState) -> _Steps:
         """Follow what the answer says, or stop using it."""
-        node, crossed, answer = place
-        yield _Place(node, crossed, NO_ANSWER), NO_ANSWER
+        node, crossed, answer = state
+        yield _SearchState(node, crossed, NO_ANSWER), NO_ANSWER
         for fact in self._facts(answer).get(node, ()):
             if fact.kind is Must:
-                yield _Place(fact.other(node), crossed, answer), NO_ANSWER
+                yield _SearchState(fact.other(node), crossed, answer), NO_ANSWER
             elif fact.kind is Cannot and not crossed and fact.other(node) in self.far:
-                yield _Place(fact.other(node), True, answer), NO_ANSWER
+                yield _SearchState(fact.other(node), True, answer), NO_ANSWER
             elif fact.kind is First and not crossed and not self._crossed_by_start:
                 earlier = [mention for mention in self.far if before(mention.span, node.span)]
                 self._crossed_by_start = bool(earlier)
-                yield from ((_Place(mention, True, answer), NO_ANSWER) for mention in earlier)
+                yield from ((_SearchState(mention, True, answer), NO_ANSWER) for mention in earlier)
 
     def _facts(self, answer: AnswerId) -> dict[Node, list[Fact]]:
         """The facts of an answer, by node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from corefine.document import Cluster, Span, document_order
-from corefine.errors import OutsideError, UnknownAnswerError
+from corefine.errors import InvalidSpanError, UnknownAnswerError
 from corefine.links.assertions import AnswerId, Assertion, First, Link, Must, NotAMention, Relation
 from corefine.links.closure import Closure
 from corefine.links.entities import Entity, Fact, Node, before
@@ -54,24 +54,24 @@ class Links:
     def add(self, answer: AnswerId, *assertions: Assertion) -> Change:
         """Add an answer that asserts all of these, or add them to an answer given before.
 
-        Raises OutsideError for an assertion that makes no sense and ContradictionError for one that earlier answers
+        Raises InvalidSpanError for an assertion that makes no sense and ContradictionError for one that earlier answers
         exclude. The links are then unchanged.
         """
         facts: list[tuple[type[Assertion], Span, Span]] = []
         for said in assertions:
             if isinstance(said, Link):
                 if said.a == said.b:
-                    raise OutsideError(f"a link is between two mentions, but {said.a} is given twice")
+                    raise InvalidSpanError(f"a link is between two mentions, but {said.a} is given twice")
                 facts.append((type(said), said.a, said.b))
             elif isinstance(said, NotAMention) or said.first == said.mention:
                 facts.append((type(said), said.mention, said.mention))
             elif before(said.mention, said.first):
-                raise OutsideError(f"the first appearance {said.first} comes after the mention {said.mention}")
+                raise InvalidSpanError(f"the first appearance {said.first} comes after the mention {said.mention}")
             else:
                 facts.append((Must, said.first, said.mention))
                 if self.infer_first:
                     facts.append((First, said.first, said.first))
-        return Change(_touched(self._closure.take(answer, facts)))
+        return Change(_touched(self._closure.add(answer, facts)))
 
     def withdraw(self, answer: AnswerId) -> Change:
         """Take back an answer, as if it had never been given. Takes time linear in the entities that it touched."""
@@ -142,7 +142,7 @@ class Links:
         """The spans of an entity in document order."""
         return _cluster(self._closure.entities.by_id[entity_id])
 
-    def said_apart(self, entity_id: int) -> list[int]:
+    def cannot_entities(self, entity_id: int) -> list[int]:
         """The entities that cannot-links set apart from an entity. What follows from first appearances is left out."""
         return [other.id for other in self._closure.entities.by_id[entity_id].cannot]
 

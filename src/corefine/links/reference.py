@@ -38,7 +38,7 @@ class PairClosure(ABC):
         return Relation.CANNOT if b in self.cannots[a] else None
 
     @abstractmethod
-    def take(self, assertion: Assertion) -> None:
+    def add(self, assertion: Assertion) -> None:
         """Add an assertion. A contradiction raises and leaves the pairs as they were."""
 
     def _excluded_by(self, assertion: First) -> list[Span]:
@@ -55,7 +55,7 @@ class Algorithm1(PairClosure):
     fastest form of the algorithm that we know of.
     """
 
-    def take(self, assertion: Assertion) -> None:
+    def add(self, assertion: Assertion) -> None:
         match assertion:
             case Must(a, b):
                 self.must(a, b)
@@ -102,7 +102,7 @@ class FromScratch(PairClosure):
         self._must_links: list[tuple[Span, Span]] = []
         self._cannot_links: list[tuple[Span, Span]] = []
 
-    def take(self, assertion: Assertion) -> None:
+    def add(self, assertion: Assertion) -> None:
         before = len(self._must_links), len(self._cannot_links)
         self.note(assertion)
         musts, cannots = self._closed()
@@ -112,7 +112,7 @@ class FromScratch(PairClosure):
         self.musts, self.cannots = musts, cannots
 
     def note(self, assertion: Assertion) -> None:
-        """Add the links of an assertion, but close them only when the next one is taken."""
+        """Add the links of an assertion, but close them only when the next one is added."""
         match assertion:
             case Must(a, b):
                 self._must_links.append((a, b))

@@ -9,7 +9,7 @@ from typing import Protocol, overload
 
 from corefine.annotation.revision import decode
 from corefine.document import Cluster, Document, Span
-from corefine.errors import InputError, OutsideError
+from corefine.errors import InputError, InvalidSpanError
 from corefine.formats.tokens import tokenise
 from corefine.links import Links
 from corefine.prediction import Prediction
@@ -60,7 +60,7 @@ class Result:
         """The probability of an antecedent; None means "no antecedent". 0 if the model did not consider it."""
         for span in (mention, antecedent):
             if span is not None and not self.document.holds(Span(*span)):
-                raise OutsideError(f"span {Span(*span)} is outside document {self.document.key}")
+                raise InvalidSpanError(f"span {Span(*span)} is outside document {self.document.key}")
         rows = {span: row for row, span in enumerate(self.prediction.spans)}
         row = rows.get(Span(*mention))
         if row is None:

@@ -108,5 +108,5 @@ def _cells(
 
 
 def _cell(base: SimulationConfig, group: str, kind: str, changes: dict[str, Any], budget: float, seed: int) -> Cell:
-    config = base.but(questions=budget, seconds=None, seed=seed, **changes)
+    config = base.with_changes(questions=budget, seconds=None, seed=seed, **changes)
     return Cell(f"{kind}-q{budget:g}-s{seed}", kind, group, config)

@@ -91,7 +91,7 @@ def algorithm1_us(made: RandomLinks, *, replays: int = 5) -> float:
 
     def replay() -> float:
         closure = Algorithm1(made.mentions)
-        us = _time_last(made, lambda _, link: partial(closure.take, link))
+        us = _time_last(made, lambda _, link: partial(closure.add, link))
         _check_agrees(closure, made)
         return us
 
@@ -108,7 +108,7 @@ def scratch_us(made: RandomLinks, timed: int) -> float:
     with _no_garbage_collection():
         for number, link in enumerate(made.links):
             if number in chosen:
-                spent += _time([partial(closure.take, link)])
+                spent += _time([partial(closure.add, link)])
             else:
                 closure.note(link)
     _check_agrees(closure, made)

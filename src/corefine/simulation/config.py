@@ -112,6 +112,6 @@ class SimulationConfig(Config):
             values["questions"] = None
         return values
 
-    def but(self, **changes: Any) -> SimulationConfig:
+    def with_changes(self, **changes: Any) -> SimulationConfig:
         """The same with some settings changed."""
         return replace(self, **changes)

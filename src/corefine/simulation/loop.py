@@ -17,7 +17,7 @@ from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts, score
-from corefine.simulation.asking import AnnotatedDocument, Clock, annotate_round, label_fully
+from corefine.simulation.annotating import AnnotatedDocument, Clock, annotate_round, label_fully
 from corefine.simulation.config import FULL, SimulationConfig
 from corefine.simulation.learners import Learner
 from corefine.simulation.rows import AskedRow, ModelScores, QuestionRow, RoundRow, RunTiming

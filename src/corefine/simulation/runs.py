@@ -27,11 +27,11 @@ from corefine.corpora import Corpus
 from corefine.errors import ConfigError, InputError
 from corefine.files import exclusive, home_folder, write_atomically
 from corefine.models.training.recipe import Recipe
+from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, resolve_recipe, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, RoundRow, RunInfo, RunTiming
-from corefine.simulation.source import SCHEME, code_hash
 from corefine.simulation.splits import fingerprint
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ class RunRecord:
 
     def first(self) -> RunRecord:
         """The run's first model as a run of its own, which asked nothing."""
-        info = replace(self.info, simulation=self.settings.but(questions=0.0, seconds=None))
+        info = replace(self.info, simulation=self.settings.with_changes(questions=0.0, seconds=None))
         row = replace(self.rounds[0], final=True, asked=None)
         return replace(self, kind=FIRST, group="main", info=info, rounds=(row,))
 

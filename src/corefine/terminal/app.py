@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from corefine.annotation import wording
 from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.document import Document, Span
-from corefine.errors import AnswerError, ContradictionError, NotOpenError
+from corefine.errors import AnswerError, ContradictionError, QuestionNotOpenError
 from corefine.project import Project
 from corefine.project.learning.supervisor import Supervisor
 from corefine.project.store.log import Timing
@@ -258,7 +258,7 @@ class Terminal(App[None]):
                 self._set_mode(CLASHING)
                 self._tell(message)
                 return
-            except NotOpenError:
+            except QuestionNotOpenError:
                 message = "That question is no longer open."
             except AnswerError as error:
                 self._tell(str(error))

@@ -36,7 +36,7 @@ class Selector(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LargestScore:
+class MaxScoreSelector:
     """Chooses the row with the largest score."""
 
     clustered: bool = True

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from corefine.annotation.revision import Revision
-from corefine.annotation.selectors.base import LargestScore
+from corefine.annotation.selectors.base import MaxScoreSelector
 from corefine.errors import PredictionError
 from corefine.prediction import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True)
-class Entropy(LargestScore):
+class Entropy(MaxScoreSelector):
     """Entropy over entities (the paper's clustered entropy), or over antecedents if not clustered."""
 
     name: ClassVar[str] = "entropy"
@@ -24,7 +24,7 @@ class Entropy(LargestScore):
 
 
 @dataclass(frozen=True, slots=True)
-class VoteEntropy(LargestScore):
+class VoteEntropy(MaxScoreSelector):
     """Query by committee: entropy of the members' votes over entities, or over antecedents if not clustered."""
 
     name: ClassVar[str] = "committee"
@@ -34,7 +34,7 @@ class VoteEntropy(LargestScore):
 
 
 @dataclass(frozen=True, slots=True)
-class MentionEntropy(LargestScore):
+class MentionEntropy(MaxScoreSelector):
     """Entropy of "is this a mention at all?"."""
 
     name: ClassVar[str] = "mention-entropy"
@@ -44,7 +44,7 @@ class MentionEntropy(LargestScore):
 
 
 @dataclass(frozen=True, slots=True)
-class JointEntropy(LargestScore):
+class JointEntropy(MaxScoreSelector):
     """Entropy of "is it a mention, and if so, of which entity?" together."""
 
     name: ClassVar[str] = "joint-entropy"
@@ -55,7 +55,7 @@ class JointEntropy(LargestScore):
 
 
 @dataclass(frozen=True, slots=True)
-class PairwiseEntropy(LargestScore):
+class PairwiseEntropy(MaxScoreSelector):
     """Binary entropy of each mention's most uncertain pair; for the pairwise protocol."""
 
     name: ClassVar[str] = "pairwise-entropy"

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from corefine.annotation.revision import Revision
-from corefine.annotation.selectors.base import LargestScore
+from corefine.annotation.selectors.base import MaxScoreSelector
 from corefine.prediction import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True)
-class Random(LargestScore):
+class Random(MaxScoreSelector):
     """Each row gets a random number from the seed, so the same seed gives the same order."""
 
     seed: int = 0

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, insert, select
 from corefine.annotation.question import Answer, span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Span, document_order
-from corefine.errors import OutsideError
+from corefine.errors import InvalidSpanError
 from corefine.links import Assertion, First, NotAMention, Relation
 from corefine.project.project import Project
 from corefine.project.store import log, people, schema
@@ -94,7 +94,7 @@ def decide(project: Project, decision: OwnerDecision) -> None:
     first = decision.first
     _check_inside(project, decision.document_id, decision.span, first or decision.span)
     if first is not None and first > decision.span:
-        raise OutsideError(f"the first appearance {first} comes after the mention {decision.span}")
+        raise InvalidSpanError(f"the first appearance {first} comes after the mention {decision.span}")
     fields = {"mention": decision.is_mention, "first": None if first is None else span_to_json(first)}
     values = {"decision": json.dumps(fields), "person_id": decision.person_id, "at": decision.at}
 
@@ -116,7 +116,7 @@ def _check_inside(project: Project, document_id: int, *spans: Span) -> None:
     document = project.documents.get(document_id)
     for span in spans:
         if not document.holds(span):
-            raise OutsideError(f"span {span} is outside document {document.key}")
+            raise InvalidSpanError(f"span {span} is outside document {document.key}")
 
 
 def _delete(connection: Connection, document_id: int, span: Span) -> None:

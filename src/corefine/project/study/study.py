@@ -19,7 +19,7 @@ from corefine.annotation.question import (
     span_from_json,
     span_to_json,
 )
-from corefine.errors import InputError, NotOpenError, ReusedIdError
+from corefine.errors import InputError, QuestionNotOpenError, ReusedIdError
 from corefine.project.project import Project
 from corefine.project.results import times
 from corefine.project.store import people, schema, settings
@@ -139,7 +139,7 @@ def answer(
         now = time.time()
         session = _session(connection, person_id)
         if session is None:
-            raise NotOpenError("the session has not begun")
+            raise QuestionNotOpenError("the session has not begun")
         known = select(schema.study_answers).where(ANSWERS.session_id == session.id, ANSWERS.client_id == client_id)
         before = connection.execute(known).first()
         if before is not None and (before.question_id, json.loads(before.answer)) != (question_id, given.to_json()):
@@ -147,7 +147,7 @@ def answer(
         if before is None:
             asked = progress_of(connection, person_id, now).asked
             if asked is None or asked.id != question_id:
-                raise NotOpenError("this question is no longer open: it was answered, or the session is over")
+                raise QuestionNotOpenError("this question is no longer open: it was answered, or the session is over")
             check_fits(given, asked.question)
             check_span(given, asked.question)
             values = {"session_id": session.id, "question_id": question_id, "client_id": client_id, "at": now}

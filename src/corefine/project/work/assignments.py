@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from corefine.errors import TakenError
+from corefine.errors import DocumentTakenError
 from corefine.project.store import documents, schema
 from corefine.project.store.settings import ProjectConfig
 
@@ -90,7 +90,7 @@ class Assignments:
     def take(self, connection: Connection, document_id: int, person_id: int, version: int) -> Assignment:
         """Lease a document to a person, or renew their lease."""
         if not self.has_room(document_id, person_id):
-            raise TakenError("somebody else is working on this document, or has done it: choose another")
+            raise DocumentTakenError("somebody else is working on this document, or has done it: choose another")
         lease = {"lease_until": self.now + self.settings.lease_minutes * 60.0, "touched_at": self.now}
         assignment = self.find(document_id, person_id)
         if assignment is None:

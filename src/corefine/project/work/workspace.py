@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from corefine.annotation.log import Outcome
 from corefine.annotation.question import Answer, Question, span_from_json, span_to_json
-from corefine.errors import ModelError, NotOpenError, ReusedIdError, UnknownAnswerError
+from corefine.errors import ModelError, QuestionNotOpenError, ReusedIdError, UnknownAnswerError
 from corefine.prediction import Prediction
 from corefine.project.store import log
 from corefine.project.store.log import Timing
@@ -88,7 +88,7 @@ class Workspace:
     def open(self, document_id: int, *, lease: Lease = "if-new", needs_model: bool = True) -> OpenDocument:
         """The person's session about a document. Raises `ModelError` while no model has read the document.
 
-        lease          "renew": take or extend the lease; raises `TakenError` if somebody else holds it
+        lease          "renew": take or extend the lease; raises `DocumentTakenError` if somebody else holds it
                        "if-new": do so only for a document that the person has never opened
                        "never": read only
         needs_model    False: if the session is not in memory, rebuild it without a prediction, which is enough to show
@@ -154,7 +154,7 @@ class Workspace:
         opened = self.open(document_id, lease="renew")
         question = None if opened.done else opened.session.next_question()
         if question is None or question_id_of(question) != question_id:
-            raise NotOpenError("this question is no longer open: it was answered, or another one took its place")
+            raise QuestionNotOpenError("this question is no longer open: it was answered or replaced by another")
         timing = timing or Timing()
         outcome = opened.session.answer(answer, seconds=timing.total, withdrawing=withdrawing)
         return self._record(client_id, request, opened, outcome, timing)

@@ -13,7 +13,7 @@ from corefine import __version__
 from corefine.annotation.log import AnswerEntry, Outcome
 from corefine.annotation.question import Answer, Protocol
 from corefine.document import Document
-from corefine.errors import ContradictionError, NotOpenError
+from corefine.errors import ContradictionError, QuestionNotOpenError
 from corefine.project.store import log, people
 from corefine.project.study import study
 from corefine.project.work import edits
@@ -198,7 +198,7 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
                 timing=body.timing,
                 withdrawing=body.withdraw,
             )
-        except NotOpenError as error:
+        except QuestionNotOpenError as error:
             shown = State.of(workspace, workspace.show(body.document))
             raise ApiError(409, "not-open", str(error), next=shown) from error
         except ContradictionError as error:

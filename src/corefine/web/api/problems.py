@@ -12,11 +12,11 @@ from corefine.errors import (
     AnswerError,
     ContradictionError,
     CorefineError,
+    DocumentTakenError,
+    InvalidSpanError,
     ModelError,
-    NotOpenError,
-    OutsideError,
+    QuestionNotOpenError,
     ReusedIdError,
-    TakenError,
     UnknownAnswerError,
 )
 from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
@@ -49,11 +49,11 @@ def not_found(what: str) -> ApiError:
 
 _KINDS: tuple[tuple[type[CorefineError], int, str], ...] = (
     (ContradictionError, 409, "contradiction"),
-    (NotOpenError, 409, "not-open"),
+    (QuestionNotOpenError, 409, "not-open"),
     (UnknownAnswerError, 409, "unknown-answer"),
-    (TakenError, 409, "taken"),
+    (DocumentTakenError, 409, "taken"),
     (ReusedIdError, 422, "client-id"),
-    (OutsideError, 422, "outside"),
+    (InvalidSpanError, 422, "outside"),
     (AnswerError, 422, "answer"),
     (ModelError, 503, "unavailable"),
 )

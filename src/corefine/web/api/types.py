@@ -15,7 +15,7 @@ from corefine.annotation.question import Answer, Protocol, Question, Reply, span
 from corefine.annotation.revision import EPSILON, Revision
 from corefine.annotation.session import Session
 from corefine.document import Document, Span, document_order
-from corefine.errors import OutsideError
+from corefine.errors import InvalidSpanError
 from corefine.project.store.log import LoggedEvent, Timing
 from corefine.project.store.predictions import READY, TRAINING
 from corefine.project.work.open_document import OpenDocument
@@ -50,7 +50,7 @@ def _read_span(value: Any) -> Span:
     for part in parts:
         numbers = isinstance(part, list) and len(part) == 2 and all(type(token) is int for token in part)
         if not numbers or not 0 <= part[0] <= part[1]:
-            raise OutsideError(f"{value!r} is not a span: give [first, last], the numbers of two tokens in this order")
+            raise InvalidSpanError(f"{value!r} is not a span: give [first, last], two token numbers in this order")
     return span_from_json(value)
 
 

@@ -8,7 +8,7 @@ from corefine.annotation.question import Protocol
 from corefine.document import Document
 from corefine.models import rules as by_rules
 from corefine.prediction import Prediction
-from corefine.simulation.asking import annotate_document, budget_of, label_fully, session_of, shares
+from corefine.simulation.annotating import annotate_document, budget_of, label_fully, session_of, shares
 from helpers.small import rules, stories
 
 DOCUMENTS = stories().train[:4]

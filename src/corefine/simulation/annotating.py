@@ -83,7 +83,7 @@ def annotate_document(
 ) -> AnnotatedDocument:
     """Ask about a document until the budget is spent.
 
-    A simulated annotator who errs may contradict an earlier answer. Such an answer is not taken, but its time counts.
+    A simulated annotator who errs may contradict an earlier answer. Such an answer is not applied, but its time counts.
     """
     annotator = annotator_of(document, config)
     selection = closure = 0.0
@@ -134,7 +134,7 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
         return Budget(seconds=(config.seconds or 0.0) * size)
     budget = Budget(questions=round(config.questions * size))
     if config.protocol == FULL or (config.protocol == "pairwise" and config.equal_time):
-        discrete = config.but(
+        discrete = config.with_changes(
             protocol=Protocol.DISCRETE.value, selector="entropy", clustered=True, closure="incremental"
         )
         return Budget(seconds=annotate_document(document, prediction, discrete, budget).seconds)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corefine.simulation.source import PACKAGE, SCHEME, code_hash
+from corefine.simulation.code_hash import PACKAGE, SCHEME, code_hash
 
 
 @pytest.fixture
