@@ -151,7 +151,7 @@ def test_another_starter_is_not_resumed(tmp_path: Path) -> None:
     events.close()
     shutil.rmtree(tmp_path / "starter")
     shutil.copytree(tmp_path / "two", tmp_path / "starter")
-    with pytest.raises(InputError, match="began with another starter"):
+    with pytest.raises(InputError, match="began with a different starter"):
         finish(config, tmp_path / "run", short_stories(), resume=True)
 
 
