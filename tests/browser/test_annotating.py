@@ -149,26 +149,28 @@ def test_undo_redo_and_withdrawal(shared: Server, visit: Open) -> None:
     assert [entry["stands"] for entry in shared.history(document)] == [False, True]
 
 
-def test_modes(launch: Callable[..., Server], visit: Open) -> None:
+def test_every_protocol(launch: Callable[..., Server], visit: Open) -> None:
     server = launch(protocol="pairwise")
     driver = visit(server)
     settings = server.get("/settings")
-    for name, mode, title in (
+    for name, protocol, title in (
         ("mouse", "pairwise", "Same entity?"),
         ("undo", "follow-up", "Mark the first appearance"),
         ("list", "mentions", "Is this a mention?"),
     ):
-        server.put("/settings", {**settings, "mode": mode})
+        server.put("/settings", {**settings, "protocol": protocol})
         document = server.id_of(name)
         driver.annotate(document)
         assert driver.title == title
-        if mode == "follow-up":
+        if protocol == "follow-up":
             assert driver.marked("antecedent") is None
             driver.answered("f")
         else:
             driver.answered("n")
         (entry,) = server.history(document)
-        expected = {"pairwise": [False, None], "follow-up": [None, "first"], "mentions": [None, "not-a-mention"]}[mode]
+        expected = {"pairwise": [False, None], "follow-up": [None, "first"], "mentions": [None, "not-a-mention"]}[
+            protocol
+        ]
         assert [entry["answer"]["same"], entry["answer"]["reply"]] == expected
 
 

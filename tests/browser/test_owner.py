@@ -93,14 +93,14 @@ def test_settings_are_saved_and_what_cannot_be_is_refused(launch: Callable[..., 
     server = launch()
     driver = owner_of(server, visit, "#project/settings")
     page = driver.page
-    page.get_by_label("Mode").select_option("pairwise")
+    page.get_by_label("Kind of question").select_option("pairwise")
     page.get_by_label("Questions a document").fill("3")
     page.get_by_label("Overlap").fill("0.5")
     page.get_by_text("Not saved yet").wait_for()
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved", exact=True).wait_for()
     kept = server.get("/settings")
-    assert (kept["mode"], kept["budget_questions"], kept["overlap"]) == ("pairwise", 3, 0.5)
+    assert (kept["protocol"], kept["budget_questions"], kept["overlap"]) == ("pairwise", 3, 0.5)
     offered = page.get_by_label("Selector").locator("option").evaluate_all("all => all.map(each => each.value)")
     assert set(offered) == set(SELECTORS) - {"committee"}
 

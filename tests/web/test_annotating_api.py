@@ -205,15 +205,15 @@ def test_a_contradiction_is_told_and_resolved_in_one_call(browser: Browser) -> N
     assert stands == {1: True, 2: False}
 
 
-@pytest.mark.parametrize("mode", ["discrete", "pairwise", "follow-up", "mentions"])
-def test_every_mode(browser: Browser, project: Project, mode: str) -> None:
-    settings = {**browser.get("settings"), "mode": mode, "budget_questions": 6}
+@pytest.mark.parametrize("protocol", ["discrete", "pairwise", "follow-up", "mentions"])
+def test_every_protocol(browser: Browser, project: Project, protocol: str) -> None:
+    settings = {**browser.get("settings"), "protocol": protocol, "budget_questions": 6}
     browser.send("PUT", "settings", settings)
     results = browser.annotate(golds(project), most=12)
     assert len(results) == 12
     kinds = {entry["protocol"] for entry in browser.get("history")["entries"]}
-    assert mode in kinds
-    assert browser.get("me")["mode"] == mode
+    assert protocol in kinds
+    assert browser.get("me")["protocol"] == protocol
 
 
 def test_a_document_stays_until_its_budget_is_used_and_can_be_left(browser: Browser) -> None:

@@ -182,7 +182,7 @@ def test_settings_that_cannot_be(browser: Browser, project: Project) -> None:
     assert browser.send("PUT", "settings", {**settings, "selector": "committee"}, 400)["error"]["kind"] == "input"
     for wrong in ({"overlap": 2}, {"budget_per_1000_tokens": 1e308}, {"retrain_every": -1}):
         assert browser.send("PUT", "settings", {**settings, **wrong}, 400)["error"]["kind"] == "input"
-    for wrong in ({"overlap": "much"}, {"mode": "none"}, {"unknown": 1}, {"lease_minutes": None}):
+    for wrong in ({"overlap": "much"}, {"protocol": "none"}, {"unknown": 1}, {"lease_minutes": None}):
         assert browser.send("PUT", "settings", {**settings, **wrong}, 422)["error"]["kind"] == "invalid"
     assert browser.get("settings") == settings
     browser.annotate(golds(project), most=1)

@@ -88,7 +88,7 @@ def test_a_study_from_beginning_to_end(browser: Browser, with_versions: Project)
 
 
 def test_only_follow_ups_where_that_is_the_mode(browser: Browser, with_versions: Project) -> None:
-    browser.send("PUT", "settings", {**browser.get("settings"), "mode": "follow-up"})
+    browser.send("PUT", "settings", {**browser.get("settings"), "protocol": "follow-up"})
     browser.post("study", {"documents": 4, "questions": 8})
     session = browser.post("study/session", {"client_id": new_id()})
     assert session["question"]["antecedent"] is None

@@ -63,7 +63,7 @@ class Me(BaseModel):
     auth: Literal["open", "tokens"]
     project: str
     version: str
-    mode: Protocol
+    protocol: Protocol
     notices: list[str]
     study: bool
 
@@ -102,7 +102,7 @@ def me(person: Somebody, here: InContext) -> Me:
         auth="open" if here.open else "tokens",
         project=here.project.name,
         version=__version__,
-        mode=here.workspaces.settings.protocol,
+        protocol=here.workspaces.settings.protocol,
         notices=here.notices if person.is_owner else [],
         study=study_progress.state in ("ready", "asking"),
     )

@@ -12,7 +12,6 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from sqlalchemy import Connection, select
 from starlette.concurrency import run_in_threadpool
 
-from corefine.annotation.question import Protocol
 from corefine.project.learning import training
 from corefine.project.results.statistics import PersonStatistics, person_statistics
 from corefine.project.store import people, predictions, schema
@@ -35,9 +34,7 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 @pydantic_dataclass(frozen=True, config=STRICT)
 class SettingsJson(ProjectConfig):
-    """The project's settings, with their types checked; `protocol` is called `mode` here."""
-
-    protocol: Protocol = Field(default=Protocol.DISCRETE, alias="mode")
+    """The project's settings, with their types checked."""
 
 
 class SkippedFile(BaseModel):
@@ -52,8 +49,7 @@ class UploadResult(BaseModel):
 
 @routes.get("/settings")
 def settings(here: InContext) -> SettingsJson:
-    values = here.workspaces.settings.to_dict()
-    return SettingsJson(mode=values.pop("protocol"), **values)
+    return SettingsJson(**here.workspaces.settings.to_dict())
 
 
 @routes.put("/settings")

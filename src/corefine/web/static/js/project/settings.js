@@ -3,7 +3,7 @@
 import { get, put } from "../core/api.js";
 import { h, replace } from "../core/dom.js";
 
-const MODES = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
+const PROTOCOLS = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
 const SELECTORS = {
   entropy: "Entropy over entities: the paper’s",
   "joint-entropy": "Entropy over entities and whether it is a mention",
@@ -13,7 +13,7 @@ const SELECTORS = {
   random: "Random",
 };
 const FIELDS = [
-  ["mode", "Mode", "What is asked. It changes for documents from the next question on.", MODES],
+  ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
