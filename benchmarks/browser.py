@@ -39,6 +39,7 @@ ARGUMENTS = [
 ]
 THINKING = 0.5
 """Seconds before each key: time in which the page may fetch ahead, as it does while people think."""
+QUESTION = ".panel[data-question]"
 BAR_MS = 100.0
 """For the 95th percentile of the answers."""
 USABLE_BAR_MS = 1000.0
@@ -86,7 +87,8 @@ def measure(
             with Client(server.port, token) as client:
                 until_ready(client)
             page.goto(f"{server.url}#join={token}")
-            usable = [_visit(page, server) for _ in range(1 + visits)][1:]  # the first one logs in
+            page.wait_for_selector(QUESTION)  # before that, leaving the page would abort the login
+            usable = [_visit(page, server) for _ in range(1 + visits)][1:]  # the first one fills caches
             measured = _annotate(page, server, training, document, answers)
             if training.failure:
                 raise InputError(f"training failed: {training.failure}")
@@ -126,7 +128,7 @@ def _visit(page: Page, server: Server) -> float:
     """Milliseconds from opening the page until it can be used."""
     page.goto("about:blank")
     page.goto(server.url)
-    page.wait_for_selector(".panel[data-question]")
+    page.wait_for_selector(QUESTION)
     page.wait_for_function("() => performance.getEntriesByName('corefine:usable').length > 0")
     return float(page.evaluate("() => performance.getEntriesByName('corefine:usable')[0].startTime"))
 
