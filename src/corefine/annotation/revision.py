@@ -177,7 +177,10 @@ class Revision:
 
     def column(self, row: int, antecedent: Span) -> int | None:
         """The column of this candidate in a row, None if the row does not list it."""
-        found = np.flatnonzero(self.prediction.candidates[row] == self.nodes.get_or_add(antecedent))
+        node = self.nodes.row(antecedent)
+        if node is None:  # candidates are top spans
+            return None
+        found = np.flatnonzero(self.prediction.candidates[row] == node)
         return int(found[0]) if len(found) else None
 
     def _classes(self, rows: Indices, clustered: bool) -> Indices:
