@@ -16,6 +16,9 @@ from corefine.errors import InputError
 HOME = "COREFINE_HOME"
 """Environment variable: the folder to use instead of the system's place for caches."""
 
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""The modes of what only its owner may read."""
+
 LOCK = ".lock"
 """The file that `exclusive` locks in a folder."""
 
@@ -55,10 +58,13 @@ class AtomicFiles:
 
         with AtomicFiles() as files:
             with files.open(path) as stream: ...
+
+    Only their owner can read `private` files.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, private: bool = False) -> None:
         self._temporary: dict[Path, Path] = {}
+        self._mode = PRIVATE_FILE if private else 0o666
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +88,7 @@ class AtomicFiles:
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
             self._temporary[target] = temporary
-            with temporary.open("xb") as stream:
+            with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, self._mode)) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -106,9 +112,9 @@ class AtomicFiles:
                     temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, *, private: bool = False) -> None:
     """Put `content` at `path`. A crash, a full disk or a kill leaves the old content or the new, never a part."""
-    with AtomicFiles() as files, files.open(path) as stream:
+    with AtomicFiles(private=private) as files, files.open(path) as stream:
         stream.write(content)
 
 
@@ -120,6 +126,13 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def make_private(path: Path) -> None:
+    """Let only its owner read a file, if it is there."""
+    with suppress(OSError):  # another user's file, or a file system without modes
+        if path.stat().st_mode & 0o077:
+            path.chmod(PRIVATE_FILE)
 
 
 # Locks

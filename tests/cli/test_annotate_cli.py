@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 from corefine import formats
 from corefine.annotation.question import Answer
 from corefine.cli import app
-from corefine.cli.annotate import HELD_OUT_STORIES, import_documents
+from corefine.cli.annotate import HELD_OUT_STORIES, _greeting, _owner_link, import_documents
 from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.learning.worker import Worker
@@ -120,3 +121,23 @@ def test_not_on_another_address_without_tokens(folder: Path) -> None:
     result = runner.invoke(app, ["annotate", "--project", str(folder), "--host", "0.0.0.0", "--no-browser"])
     assert isinstance(result.exception, InputError)
     assert "corefine invite" in str(result.exception)
+
+
+def test_the_owners_link_is_printed_on_a_terminal_only(folder: Path) -> None:
+    with Project(folder) as project:
+        project.invite("Ada")
+        link = _owner_link(project, "http://127.0.0.1:8000/")
+    assert stat.S_IMODE(link.page.stat().st_mode) == 0o600
+    assert link.url in link.page.read_text("utf-8")
+    token = link.url.partition("#join=")[2]
+    assert token in _greeting("http://127.0.0.1:8000/", link, is_terminal=True)[0]
+    kept = " ".join(_greeting("http://127.0.0.1:8000/", link, is_terminal=False))
+    assert token not in kept
+    assert str(link.page) in kept
+    assert _greeting("http://127.0.0.1:8000/", None, is_terminal=False) == ["http://127.0.0.1:8000/"]
+
+
+def test_the_first_invitation_says_that_the_owner_needs_one_too(folder: Path) -> None:
+    first = runner.invoke(app, ["invite", "Ada", "--project", str(folder)])
+    assert "corefine invite --owner" in first.stderr
+    assert "--owner" not in runner.invoke(app, ["invite", "Bo", "--project", str(folder)]).stderr

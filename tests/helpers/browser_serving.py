@@ -18,7 +18,7 @@ from corefine.models import rules
 from corefine.project import Project
 from corefine.project.store import documents, predictions
 from corefine.project.store.settings import ProjectConfig
-from corefine.web.server import Address, bind, check_tokens, serve
+from corefine.web.server import Address, bind, check_open, serve
 
 
 def fill(project: Project, path: Path) -> None:
@@ -43,7 +43,7 @@ def main(folder: str, documents_path: str, settings_path: str, port: str = "0") 
         address = Address(port=int(port))
         listener = bind(address)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        is_open = check_tokens(project, address)
+        is_open = check_open(project, address)
         serve(project, listener, address, open=is_open, worker=False, ready=lambda: _tell(url))
 
 

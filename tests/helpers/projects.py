@@ -159,9 +159,13 @@ def gold_answer(gold: Document, question: dict[str, Any]) -> dict[str, Any]:
     return GoldAnnotator(gold).answer(asked).to_json()
 
 
+def browser_of(app: Any, peer: str = "127.0.0.1") -> TestClient:
+    return TestClient(app, base_url="http://127.0.0.1", client=(peer, 50_000))
+
+
 def serve(project: Project, **options: Any) -> TestClient:
     """The application without a network; every client of it is a browser of its own."""
-    return TestClient(create_app(project, **{"open": True, **options}), base_url="http://127.0.0.1")
+    return browser_of(create_app(project, **{"open": True, **options}))
 
 
 @pytest.fixture
@@ -174,7 +178,7 @@ def another(browser: Browser) -> Browser:
     """A second browser at the same server."""
     client = browser.client
     assert isinstance(client, TestClient)
-    return Browser(TestClient(client.app, base_url="http://127.0.0.1"))
+    return Browser(browser_of(client.app))
 
 
 def change(project: Project, **fields: Any) -> None:

@@ -6,6 +6,9 @@ import gzip
 import io
 import json
 import re
+import stat
+import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,8 @@ from corefine.project import Project
 from corefine.project.store import people
 from corefine.web.api import uploads
 from corefine.web.api.context import COOKIE
-from corefine.web.server import Address, bind, check_tokens
-from helpers.projects import Browser, another, fill, golds, new_id, serve
+from corefine.web.server import Address, bind, check_open
+from helpers.projects import Browser, another, browser_of, fill, golds, new_id, serve
 
 HOSTILE = [
     "<script>alert(1)</script> met <img src=x onerror=alert(2)> . She left .",
@@ -96,6 +99,12 @@ def test_the_first_invitation_closes_the_door_but_not_to_the_owner(safe: Browser
     assert stranger.post("login", {"token": "guess"}, status=401)["error"]["kind"] == "unauthorised"
 
 
+def test_an_owner_with_an_old_cookie_is_not_locked_out_by_the_first_invitation(safe: Browser) -> None:
+    safe.client.cookies[COOKIE] = "of-another-project-on-this-machine"
+    safe.post("people", {"name": "Ada"})
+    assert safe.get("me")["person"]["role"] == "owner"
+
+
 def test_every_call_but_login_needs_somebody(safe: Browser) -> None:
     safe.post("people", {"name": "Ada"})
     stranger = another(safe)
@@ -125,13 +134,82 @@ def test_revoked_is_out_and_a_new_link_ends_the_old(safe: Browser) -> None:
     assert safe.send("DELETE", "people/99", status=404)["error"]["kind"] == "not-found"
 
 
+def token_for_once(project: Project) -> str:
+    owner = project.owner()
+    return project.writer.write(lambda connection: people.token_for_once(connection, owner))
+
+
 def test_a_token_for_once_works_once(sqlite_project: Project) -> None:
-    owner = sqlite_project.owner()
-    token = sqlite_project.writer.write(lambda connection: people.log_in(connection, owner))
+    token = token_for_once(sqlite_project)
     with serve(sqlite_project, open=False) as client:
         browser = Browser(client)
         assert browser.post("login", {"token": token})["person"]["role"] == "owner"
         another(browser).post("login", {"token": token}, status=401)
+
+
+def test_a_token_for_once_is_no_cookie_and_a_cookie_no_token(sqlite_project: Project) -> None:
+    token = token_for_once(sqlite_project)
+    with serve(sqlite_project, open=False) as client:
+        browser = Browser(client)
+        client.cookies[COOKIE] = token
+        browser.get("me", status=401)
+        client.cookies.clear()
+        browser.post("login", {"token": token})
+        another(browser).post("login", {"token": client.cookies[COOKIE]}, status=401)
+        browser.get("me")
+
+
+def test_a_token_for_once_dies_after_ten_minutes(sqlite_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, young = token_for_once(sqlite_project), token_for_once(sqlite_project)
+    now = time.time()
+    with serve(sqlite_project, open=False) as client:
+        monkeypatch.setattr(people.time, "time", lambda: now + 9 * 60)
+        another(Browser(client)).post("login", {"token": young})
+        monkeypatch.setattr(people.time, "time", lambda: now + 10 * 60 + 1)
+        another(Browser(client)).post("login", {"token": old}, status=401)
+
+
+def test_an_invitation_from_elsewhere_closes_an_open_server_at_once(safe: Browser, sqlite_project: Project) -> None:
+    assert safe.get("me")["auth"] == "open"
+    with Project(sqlite_project.folder) as elsewhere:
+        _, token = elsewhere.invite("Ada")
+    assert safe.get("me", status=401)["error"]["kind"] == "unauthorised"
+    assert safe.join(f"#join={token}")["auth"] == "tokens"
+
+
+def test_revoking_the_last_person_opens_nothing(safe: Browser, sqlite_project: Project) -> None:
+    invited = safe.post("people", {"name": "Ada"})
+    safe.send("DELETE", f"people/{invited['person']['id']}")
+    assert not check_open(sqlite_project, Address())
+    another(safe).get("me", status=401)
+    with serve(sqlite_project, open=check_open(sqlite_project, Address())) as client:
+        Browser(client).get("me", status=401)
+
+
+FORWARDED = ("X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-IP", "CF-Ray")
+
+
+def test_an_open_project_is_for_programs_on_this_machine_only(safe: Browser) -> None:
+    for name in FORWARDED:
+        refused = safe.client.get("/api/me", headers={name: "127.0.0.1"})
+        assert (refused.status_code, "corefine invite" in refused.text) == (401, True), name
+    for peer, status in (("192.0.2.7", 401), ("testclient", 401), ("::1", 200), ("::ffff:127.0.0.1", 200)):
+        browser = Browser(browser_of(safe.client.app, peer))
+        browser.get("me", status=status)
+    safe.post("people", {"name": "Ada"})
+    assert safe.client.get("/api/me", headers={"Via": "proxy"}).status_code == 200  # with a login
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
+def test_only_the_owner_of_the_files_can_read_them(tmp_path: Path) -> None:
+    old = tmp_path / "project" / "project.sqlite"
+    with Project(tmp_path / "project") as project:
+        assert stat.S_IMODE(project.folder.stat().st_mode) == 0o700
+        project.invite("Ada")
+        assert {stat.S_IMODE(file.stat().st_mode) for file in project.folder.glob("project.sqlite*")} == {0o600}
+    old.chmod(0o644)  # made before
+    with Project(tmp_path / "project"):
+        assert stat.S_IMODE(old.stat().st_mode) == 0o600
 
 
 def test_logging_out(safe: Browser) -> None:
@@ -143,13 +221,13 @@ def test_logging_out(safe: Browser) -> None:
 def test_not_on_another_address_without_tokens(sqlite_project: Project) -> None:
     for address in (Address("0.0.0.0"), Address("192.0.2.1"), Address("::"), Address(allowed_hosts=("a.example",))):
         with pytest.raises(InputError, match="corefine invite"):
-            check_tokens(sqlite_project, address)
-    assert check_tokens(sqlite_project, Address())
-    assert check_tokens(sqlite_project, Address("::1"))
-    assert check_tokens(sqlite_project, Address("localhost"))
+            check_open(sqlite_project, address)
+    assert check_open(sqlite_project, Address())
+    assert check_open(sqlite_project, Address("::1"))
+    assert check_open(sqlite_project, Address("localhost"))
     sqlite_project.invite("Ada", people.OWNER)
     for address in (Address("0.0.0.0"), Address()):
-        assert not check_tokens(sqlite_project, address)
+        assert not check_open(sqlite_project, address)
 
 
 def test_a_port_in_use_is_told() -> None:

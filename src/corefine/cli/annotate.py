@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from corefine.project import Project
+    from corefine.web.server import Address
 
 HELD_OUT_STORIES = 3
 """How many of the bundled stories, the last ones, are kept to score the model on."""
@@ -39,6 +41,9 @@ def annotate(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Another name of the server, for example behind a proxy.")
     ] = None,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="The address of a proxy on another machine, whose headers are believed.")
+    ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Annotate in this terminal.")] = False,
 ) -> None:
     """Answer questions about your documents while a model learns from the answers.
@@ -57,7 +62,9 @@ def annotate(
 
             run(opened)
             return
-        _serve(opened, host, port, tuple(allow_host or ()), notices, browser=browser)
+        from corefine.web.server import Address
+
+        _serve(opened, Address(host, port, tuple(allow_host or ()), tuple(proxy or ())), notices, browser=browser)
 
 
 def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:
@@ -90,34 +97,60 @@ def _import_stories(connection: Connection) -> None:
         documents.add(connection, story, held_out=number >= len(loaded) - HELD_OUT_STORIES)
 
 
-def _serve(
-    project: Project, host: str, port: int, allowed: tuple[str, ...], notices: list[str], *, browser: bool
-) -> None:
-    from corefine.project.store import people
-    from corefine.web.server import Address, bind, check_tokens, serve
+def _serve(project: Project, address: Address, notices: list[str], *, browser: bool) -> None:
+    from corefine.web.server import bind, check_open, serve
 
-    address = Address(host, port, allowed)
-    is_open = check_tokens(project, address)
+    is_open = check_open(project, address)
     listener = bind(address)
-    bound = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{bound}/"
-    if not is_open:
-        owner = project.owner()
-        url += f"#join={project.writer.write(lambda connection: people.log_in(connection, owner))}"
+    shown = f"[{address.host}]" if ":" in address.host else address.host
+    url = f"http://{shown}:{listener.getsockname()[1]}/"
+    link = None if is_open else _owner_link(project, url)
 
     def ready() -> None:
-        typer.echo(f"corefine: {url}")
+        for line in _greeting(url, link, is_terminal=sys.stdout.isatty()):
+            typer.echo(f"corefine: {line}")
         if browser:
-            _open_page(url)
+            _open_page(url if link is None else link.page.as_uri())
 
-    serve(project, listener, address, open=is_open, notices=notices, ready=ready)
+    try:
+        serve(project, listener, address, open=is_open, notices=notices, ready=ready)
+    finally:
+        if link is not None:
+            link.page.unlink(missing_ok=True)
+
+
+class OwnerLink(NamedTuple):
+    """A link that lets the owner in once, and a page that only the owner of the files can read and that leads there."""
+
+    url: str
+    page: Path
+
+
+def _owner_link(project: Project, url: str) -> OwnerLink:
+    """Make a link for the owner. The page is for browsers: everybody on the machine can read their command lines."""
+    from corefine.files import write_atomically
+    from corefine.project.store import people
+
+    owner = project.owner()
+    url += f"#join={project.writer.write(lambda connection: people.token_for_once(connection, owner))}"
+    page = project.folder / "owner-link.html"
+    content = f'<!doctype html><meta http-equiv="refresh" content="0; url={url}"><a href="{url}">{url}</a>\n'
+    write_atomically(page, content.encode(), private=True)
+    return OwnerLink(url, page)
+
+
+def _greeting(url: str, link: OwnerLink | None, *, is_terminal: bool) -> list[str]:
+    """What to print. Where there is no terminal, output is kept, in the log of a service for example: no link there."""
+    if link is None:
+        return [url]
+    if is_terminal:
+        return [link.url, "this link works once, within ten minutes; later: corefine invite NAME"]
+    return [url, f"the owner's link, which works once, within ten minutes, is in {link.page}"]
 
 
 def _open_page(url: str) -> None:
     """Open the page in a browser, but not in one that would run in this terminal."""
     import os
-    import sys
     import threading
     import webbrowser
 

@@ -73,6 +73,7 @@ def invite(
     with Project(project, database=database) as opened:
         with opened.database.read() as connection:
             everybody = people.everybody(connection)
+            was_open = not people.anybody_invited(connection)
         if name is None:
             for person in everybody:
                 typer.echo(f"{person.name}\t{person.role}\t{'active' if person.active else 'revoked'}")
@@ -84,6 +85,9 @@ def invite(
                 lambda connection: people.invite(connection, known or people.add(connection, name, role))
             )
             typer.echo(f"{url.rstrip('/')}/#join={token}")
+            if was_open and not (known.is_owner if known else owner):
+                hint = "everybody needs a link from now on, you too: corefine invite --owner YOUR-NAME makes one"
+                typer.echo(f"corefine: {hint}", err=True)
         elif known is None:
             raise InputError(f"nobody here is called {name!r}")
         else:

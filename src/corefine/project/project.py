@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
-from corefine.files import lock_file, write_atomically
+from corefine.files import PRIVATE_FOLDER, lock_file, make_private, write_atomically
 from corefine.prediction import Prediction
 from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, Writer, sqlite_url
@@ -30,7 +30,7 @@ class Project:
     def __init__(self, folder: Path, *, database: str | None = None) -> None:
         self.folder = folder.expanduser().resolve()
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{folder} cannot be used as a project folder: {error}") from error
         self._check_facts(database)
@@ -40,6 +40,9 @@ class Project:
         except BaseException:
             self.database.close()
             raise
+        if self.database.is_sqlite:
+            for ending in ("", "-wal", "-shm"):
+                make_private(Path(f"{self.database.url.database}{ending}"))
         self._write_facts()
         self.writer = Writer(self.database)
         self.documents = Documents(self.database)

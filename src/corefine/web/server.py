@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import signal
 import socket
 import threading
@@ -11,44 +10,42 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import uvicorn
+from fastapi import FastAPI
 
 from corefine.errors import InputError
 from corefine.project.learning.supervisor import Supervisor
 from corefine.project.project import Project
 from corefine.project.store import people
 from corefine.web.app import create_app
+from corefine.web.peers import is_loopback
 from corefine.web.security import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, and the further host names that are accepted."""
+    """Where to listen, the further host names that are accepted, and proxies on other machines."""
 
     host: str = "127.0.0.1"
     port: int = 8000
     allowed_hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
 
     @property
     def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
 
-def check_tokens(project: Project, address: Address) -> bool:
+def check_open(project: Project, address: Address) -> bool:
     """Whether the server is open, that is, needs no login; raises if others could then reach it."""
     with project.database.read() as connection:
-        tokens = people.any_tokens(connection)
+        closed = people.anybody_invited(connection)
     exposed = not address.is_loopback or bool(set(address.allowed_hosts) - LOOPBACK)
-    if exposed and not tokens:
+    if exposed and not closed:
         raise InputError(
             f"{address.host} can be reached from elsewhere, and this project has no invitations: anybody could answer. "
             f"Make one first: corefine invite --project {project.folder} --owner NAME"
         )
-    return not tokens
+    return not closed
 
 
 def bind(address: Address) -> socket.socket:
@@ -81,10 +78,7 @@ def serve(
     """Serve until interrupted; calls `ready` once the server answers requests."""
     hosts = {address.host, *address.allowed_hosts}
     app = create_app(project, open=open, hosts=hosts, notices=notices)
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(_config(app, address))
 
     async def run() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -101,6 +95,17 @@ def serve(
     finally:
         if supervisor is not None:
             supervisor.stop()
+
+
+def _config(app: FastAPI, address: Address) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+        forwarded_allow_ips=["127.0.0.1", "::1", *address.proxies],
+    )
 
 
 def _end_on_sigterm() -> None:

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from corefine.errors import InputError
 from corefine.project.store import schema
@@ -16,6 +16,8 @@ from corefine.project.store import schema
 OWNER = "owner"
 ANNOTATOR = "annotator"
 LOGIN_DAYS = 90
+ONCE_SECONDS = 600.0
+"""How long a link for one use works."""
 
 PEOPLE, LOGINS = schema.people.c, schema.logins.c
 _PERSON = select(PEOPLE.id, PEOPLE.name, PEOPLE.role, PEOPLE.active)
@@ -80,21 +82,31 @@ def revoke(connection: Connection, person: Person) -> None:
 
 
 def log_in(connection: Connection, person: Person) -> str:
-    """A secret for the person's browser to keep. Given to `enter`, it lets the person in once more."""
+    """A secret for the cookie of the person's browser."""
     secret = _new_token()
-    now = time.time()
-    values = {"token_hash": _hashed(secret), "person_id": person.id, "created_at": now}
-    connection.execute(insert(schema.logins).values(**values, expires_at=now + LOGIN_DAYS * 86_400))
-    connection.execute(delete(schema.logins).where(LOGINS.expires_at < now))
+    _add_login(connection, person, _hashed(secret), LOGIN_DAYS * 86_400)
     return secret
 
 
+def token_for_once(connection: Connection, person: Person) -> str:
+    """A token that `enter` takes once, within ten minutes. It is no cookie."""
+    token = _new_token()
+    _add_login(connection, person, _hashed_for_once(token), ONCE_SECONDS)
+    return token
+
+
+def is_welcome(connection: Connection, token: str) -> bool:
+    """Whether `enter` would take the token. Guesses are turned down by reading, so that they hold up no write."""
+    return _invited(connection, token) is not None or _by_hash(connection, _hashed_for_once(token)) is not None
+
+
 def enter(connection: Connection, token: str) -> tuple[Person, str] | None:
-    """Trade an invitation's token, or a secret from `log_in`, which ends, for a login."""
-    person = _first(connection, _PERSON.where(PEOPLE.token_hash == _hashed(token), PEOPLE.active))
+    """Trade the token of an invitation, or one from `token_for_once`, which ends, for a secret from `log_in`."""
+    person = _invited(connection, token)
     if person is None:
-        person = by_login(connection, token)
-        log_out(connection, token)
+        once = _hashed_for_once(token)
+        person = _by_hash(connection, once)
+        connection.execute(delete(schema.logins).where(LOGINS.token_hash == once))
     return None if person is None else (person, log_in(connection, person))
 
 
@@ -104,15 +116,32 @@ def log_out(connection: Connection, secret: str) -> None:
 
 def by_login(connection: Connection, secret: str) -> Person | None:
     """The person who has this secret from `log_in`."""
+    return _by_hash(connection, _hashed(secret))
+
+
+def anybody_invited(connection: Connection) -> bool:
+    """Whether anybody was ever invited, also if they were revoked since: from then on nobody gets in without a link."""
+    return (
+        connection.execute(select(PEOPLE.id).where(PEOPLE.token_hash.is_not(None) | ~PEOPLE.active)).first() is not None
+    )
+
+
+def _invited(connection: Connection, token: str) -> Person | None:
+    return _first(connection, _PERSON.where(PEOPLE.token_hash == _hashed(token), PEOPLE.active))
+
+
+def _by_hash(connection: Connection, token_hash: str) -> Person | None:
     query = _PERSON.join(schema.logins, LOGINS.person_id == PEOPLE.id)
-    valid = (LOGINS.token_hash == _hashed(secret), LOGINS.expires_at > time.time(), PEOPLE.active)
-    return _first(connection, query.where(*valid))
+    return _first(
+        connection, query.where(LOGINS.token_hash == token_hash, LOGINS.expires_at > time.time(), PEOPLE.active)
+    )
 
 
-def any_tokens(connection: Connection) -> bool:
-    """Whether anybody has an invitation: from then on nobody gets in without one."""
-    query = select(func.count()).where(PEOPLE.token_hash.is_not(None))
-    return bool(connection.execute(query).scalar_one())
+def _add_login(connection: Connection, person: Person, token_hash: str, seconds: float) -> None:
+    now = time.time()
+    values = {"token_hash": token_hash, "person_id": person.id, "created_at": now, "expires_at": now + seconds}
+    connection.execute(insert(schema.logins).values(values))
+    connection.execute(delete(schema.logins).where(LOGINS.expires_at < now))
 
 
 def _first(connection: Connection, query: Select[Any]) -> Person | None:
@@ -129,6 +158,11 @@ def _set_token(connection: Connection, person: Person, token_hash: str | None) -
 def _hashed(token: str) -> str:
     """Tokens are long and random, so a plain digest is enough: there is nothing to guess."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hashed_for_once(token: str) -> str:
+    """Another digest than that of cookies, so that neither can stand for the other."""
+    return hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=32, person=b"corefine once").hexdigest()
 
 
 def _new_token() -> str:

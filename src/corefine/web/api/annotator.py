@@ -75,7 +75,9 @@ class LoggedOut(BaseModel):
 @public.post("/login")
 def login(body: LoginRequest, request: Request, response: Response, here: InContext) -> Me:
     """Trade an invitation's token for a cookie."""
-    found = here.project.writer.write(lambda connection: people.enter(connection, body.token))
+    with here.project.database.read() as connection:
+        welcome = people.is_welcome(connection, body.token)
+    found = here.project.writer.write(lambda connection: people.enter(connection, body.token)) if welcome else None
     if found is None:
         raise ApiError(401, "unauthorised", "this invitation is no longer valid: ask the owner for a new one")
     person, secret = found
@@ -99,7 +101,7 @@ def me(person: Somebody, here: InContext) -> Me:
         study_progress = study.progress_of(connection, person.id, time.time())
     return Me(
         person=PersonView.model_validate(person),
-        auth="open" if here.open else "tokens",
+        auth="open" if here.is_open() else "tokens",
         project=here.project.name,
         version=__version__,
         protocol=here.workspaces.settings.protocol,

@@ -15,19 +15,24 @@ from corefine.project.store import people
 from corefine.project.store.people import LOGIN_DAYS, Person
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
+from corefine.web.peers import is_straight
 
 COOKIE = "corefine"
-REMEMBER_SECONDS = 10.0
+REMEMBER_SECONDS = 2.0
 """How long a login is trusted without asking the database.
 
 Revoking through this server works at once; revoking on the command line works after this time at the latest.
 """
-MOST_LOGINS = 10_000
+MOST_LOGINS = 1_000
 
 
 @dataclass(slots=True)
 class Context:
-    """The state of a server. `open`: everybody who reaches it is the owner (loopback, before any invitation)."""
+    """The state of a server.
+
+    open    whoever asks straight from this machine is the owner. It ends with the first invitation, wherever that was
+            made, and does not come back.
+    """
 
     project: Project
     workspaces: Workspaces
@@ -39,23 +44,32 @@ class Context:
     def remembered(self, secret: str | None) -> Person | None:
         """Whose cookie this is, if that is known without asking the database."""
         if secret is None:
-            return self._owner if self.open else None
+            return None
         at, person = self._logins.get(secret, (-REMEMBER_SECONDS, None))
         return person if time.monotonic() - at < REMEMBER_SECONDS else None
 
-    def person(self, secret: str | None) -> Person | None:
-        """Whose cookie this is, from the database."""
+    def person(self, secret: str | None, *, straight: bool) -> Person | None:
+        """Whose request this is, from the database. `straight`: it comes from this machine, through no proxy."""
         if secret is not None:
             with self.project.database.read() as connection:
                 person = people.by_login(connection, secret)
             if person is not None:
-                if len(self._logins) > MOST_LOGINS:
+                if len(self._logins) >= MOST_LOGINS:
                     self._logins.clear()
                 self._logins[secret] = (time.monotonic(), person)
                 return person
+        return self._the_owner() if straight and self.is_open() else None
+
+    def is_open(self) -> bool:
+        """Whether nobody needs a login. The database is asked, since `corefine invite` may have ended it just now."""
         if self.open:
-            self._owner = self._owner or self.project.owner()
-        return self._owner if self.open else None
+            with self.project.database.read() as connection:
+                self.open = not people.anybody_invited(connection)
+        return self.open
+
+    def _the_owner(self) -> Person:
+        self._owner = self._owner or self.project.owner()
+        return self._owner
 
     def forget_logins(self) -> None:
         self._logins.clear()
@@ -71,10 +85,14 @@ InContext = Annotated[Context, Depends(context)]
 
 async def somebody(request: Request, here: InContext) -> Person:
     secret = request.cookies.get(COOKIE)
-    person = here.remembered(secret) or await run_in_threadpool(here.person, secret)
-    if person is None:
-        raise ApiError(401, "unauthorised", "log in with the link of your invitation; the project's owner can make one")
-    return person
+    straight = is_straight(request.scope)
+    person = here.remembered(secret) or await run_in_threadpool(here.person, secret, straight=straight)
+    if person is not None:
+        return person
+    if here.open:  # and yet not let in
+        message = "without invitations only programs on this machine get in, and no proxy: run `corefine invite` first"
+        raise ApiError(401, "unauthorised", message)
+    raise ApiError(401, "unauthorised", "log in with the link of your invitation; the project's owner can make one")
 
 
 Somebody = Annotated[Person, Depends(somebody)]

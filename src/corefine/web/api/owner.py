@@ -19,7 +19,7 @@ from corefine.project.store.log import count_answers
 from corefine.project.store.people import Person
 from corefine.project.store.settings import ProjectConfig
 from corefine.web.api import uploads
-from corefine.web.api.context import Context, InContext, Owner, give_cookie, owner
+from corefine.web.api.context import COOKIE, Context, InContext, Owner, give_cookie, owner
 from corefine.web.api.problems import not_found
 from corefine.web.api.types import STRICT, Guidelines, PersonView, RequestModel, Role, Time
 
@@ -150,7 +150,8 @@ def _person(connection: Connection, person_id: int) -> Person:
 
 
 def _invited(here: Context, request: Request, response: Response, host: Person, new: Person, token: str) -> Invitation:
-    if here.open or new.id == host.id:  # from now on the owner needs a cookie, too
+    has_login = here.remembered(request.cookies.get(COOKIE)) is not None
+    if not has_login or new.id == host.id:  # from now on the owner needs a cookie, too
         give_cookie(response, request, here.project.writer.write(lambda connection: people.log_in(connection, host)))
         here.open = False
     here.forget_logins()

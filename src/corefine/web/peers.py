@@ -1,0 +1,33 @@
+"""Where a request comes from: straight from this machine, through a proxy, or from elsewhere."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+FORWARDING = frozenset({"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"})
+"""Headers that proxies add, besides those that begin with `x-forwarded` or `cf-`."""
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+def is_straight(scope: Scope) -> bool:
+    """Whether the request comes from a program on this machine, and not through a proxy."""
+    names = Headers(scope=scope).keys()
+    forwarded = any(name in FORWARDING or name.startswith(("x-forwarded", "cf-")) for name in names)
+    return not forwarded and is_loopback(address_of(scope))
+
+
+def address_of(scope: Scope) -> str:
+    """The address that the request comes from, or "" if the system does not tell."""
+    client = scope.get("client")
+    return client[0] if client else ""
