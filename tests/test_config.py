@@ -18,7 +18,7 @@ from corefine.cli.options import with_settings
 from corefine.config import Config, NonNegativeFloat, PositiveInt, Share, setting
 from corefine.errors import ConfigError
 from corefine.models.network.config import EncoderConfig, HeadConfig
-from corefine.models.training.recipe import Recipe, TrainingConfig
+from corefine.models.training.recipe import Recipe, RoundTrainingConfig, TrainingConfig
 from corefine.project.store.settings import ProjectConfig
 from corefine.simulation.config import SimulationConfig
 
@@ -172,6 +172,7 @@ def test_each_setting_has_an_option() -> None:
         (EncoderConfig, "model.md"),
         (HeadConfig, "model.md"),
         (TrainingConfig, "model.md"),
+        (RoundTrainingConfig, "model.md"),
         (ProjectConfig, "annotate.md"),
     ],
 )

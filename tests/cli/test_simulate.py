@@ -45,6 +45,15 @@ def test_flags_go_before_the_file_and_the_file_before_defaults(tmp_path: Path) -
     assert SimulationConfig.from_toml(printed).seconds == 90
 
 
+def test_single_settings_of_the_recipe_can_be_changed(tmp_path: Path) -> None:
+    printed = tmp_path / "printed.toml"
+    printed.write_text(done("simulate", "--set", "training.epochs=3", "--set", "rounds.epochs=1", "--print-config"))
+    assert SimulationConfig.from_toml(printed).set == ("training.epochs=3", "rounds.epochs=1")
+    result = run("simulate", "--corpus", "stories", "--set", "training.epocs=3", "--out", tmp_path / "run")
+    assert "--set training.epocs=3: there is no such setting" in str(result.exception)
+    assert not (tmp_path / "run").exists()
+
+
 def test_resuming_needs_no_flags_but_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     done("simulate", *RULES, "--out", folder, "--documents", 4, "--questions", 20, "--protocol", "discrete-only")

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corefine.annotation.labels import Labels
 from corefine.document import Document
+from corefine.errors import InputError
+from corefine.models.committee import Committee
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
+from corefine.models.storage.tensors import read_facts
+from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.pieces import pieces
 from corefine.simulation.learners import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.loop import RoundDone, score_model
 from corefine.simulation.runs import run
 from corefine.simulation.summary import record_of
+from corefine.simulation.workers import Here
 from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
 
 
@@ -87,6 +95,68 @@ def test_a_warm_round_sees_the_newest_lessons_and_some_of_the_others(count: int,
     assert not newest or seen[-newest:] == lessons[-newest:]
     assert seen == recent(lessons, config, round)
     assert recent(lessons, config.with_changes(start="scratch"), round) == lessons
+
+
+def trained(folder: Path) -> dict[str, Any]:
+    """What is saved about the training of a model."""
+    return dict(read_facts(folder, "model")["trained"])
+
+
+@pytest.mark.parametrize(
+    ("round", "final", "epochs", "patience"), [(0, False, 3, 1), (1, False, 3, 1), (2, True, 4, 2)]
+)
+def test_rounds_train_to_convergence_on_everything(
+    tmp_path: Path, round: int, final: bool, epochs: int, patience: int
+) -> None:
+    changes = ("training.epochs=4", "training.patience=2", "rounds.epochs=3", "rounds.patience=1")
+    corpus, config = short_stories(40), tiny(start="scratch")
+    recipe = resolve_recipe(str(TINY_RECIPE), changes)
+    NeuralLearner(config, recipe, corpus.dev, folder=tmp_path).learn(
+        [Labels.gold(document) for document in corpus.train[:3]], round=round, final=final
+    )
+    facts = trained(tmp_path / f"round-{round:02}" / "member-0")
+    assert (facts["training"]["epochs"], facts["training"]["patience"], facts["documents"]) == (epochs, patience, 3)
+
+
+def test_a_shortcut_trains_one_epoch_on_a_few_documents(tmp_path: Path) -> None:
+    corpus = short_stories(40)
+    lessons = [Labels.gold(document) for document in corpus.train[:3]]
+    config = tiny(round_training="shortcut", round_documents=2)
+    short = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path)
+    short.learn(lessons, round=0, final=False)
+    short.learn(lessons, round=1, final=False)
+    first, second = (trained(tmp_path / f"round-0{round}" / "member-0") for round in (0, 1))
+    assert (first["training"]["epochs"], first["documents"]) == (2, 3)
+    assert (second["training"]["epochs"], second["documents"]) == (1, 2)
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_training_and_prediction_use_the_device_that_is_asked_for(tmp_path: Path, members: int) -> None:
+    corpus, config = short_stories(40), tiny(device="cpu:0", committee=members)
+    seen = Watching()
+    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path, workers=seen)
+    predictor = learner.learn([Labels.gold(corpus.train[0])], round=0, final=False)
+    assert seen.devices == ["cpu:0"] * members
+    models = predictor.members if isinstance(predictor, Committee) else (predictor,)
+    assert [model.device for model in models if isinstance(model, Model)] == [torch.device("cpu:0")] * members
+    assert learner.predict(predictor, corpus.dev)
+
+
+class Watching(Here):
+    """Trains here, and notes on what."""
+
+    def __init__(self) -> None:
+        self.devices: list[str] = []
+
+    def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
+        self.devices += [job.device for job in jobs]
+        super().train(jobs, share)
+
+
+def test_a_device_that_is_not_there_is_named_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no device 'abacus'"):
+        finish(tiny(device="abacus"), tmp_path / "run", short_stories())
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_committee_votes(tmp_path: Path) -> None:

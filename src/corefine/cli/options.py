@@ -63,7 +63,7 @@ def with_settings(config: type[Config], *names: str) -> Callable[[Callable[..., 
         @wraps(command)
         def run(**values: Any) -> None:
             given = {name: values.pop(name) for name in options}
-            command(**values, given={name: value for name, value in given.items() if value is not None})
+            command(**values, given={name: value for name, value in given.items() if value not in (None, [])})
 
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.name != "given"]
@@ -91,5 +91,7 @@ def _option_type(kind: Any) -> Any:
     """What typer reads a value of this type as; names among which to choose are left to the config to check."""
     if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
         return str
+    if get_origin(kind) is tuple:
+        return list[_option_type(get_args(kind)[0])]  # type: ignore[misc]
     inner = [each for each in get_args(kind) if each is not NoneType]
     return _option_type(inner[0]) if inner else kind

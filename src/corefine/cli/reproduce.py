@@ -111,10 +111,9 @@ def _results(
 
         connect(ray)
         return run_grid_on_ray(cells, out, documents)
-    from corefine.models.devices import cores
-    from corefine.simulation.grid import run_grid
+    from corefine.simulation.grid import cells_at_a_time, run_grid
 
-    return run_grid(cells, out, documents, workers=workers or cores())
+    return run_grid(cells, out, documents, workers=workers or cells_at_a_time(cells))
 
 
 def _numbers(text: str) -> list[float]:

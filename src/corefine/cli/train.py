@@ -13,7 +13,6 @@ from corefine.cli.output import show_json
 if TYPE_CHECKING:
     from corefine.corpora import Corpus
     from corefine.document import Document
-    from corefine.models.training.recipe import Recipe
 
 
 def train(
@@ -48,8 +47,9 @@ def train(
     from corefine.corpora import load_corpus
     from corefine.files import home_folder
     from corefine.models.training.jobs import TrainingJob, run
+    from corefine.models.training.recipe import load_recipe
 
-    recipe = _recipe(config, set_ or [])
+    recipe = load_recipe(config).with_settings(set_ or [])
     if show_config:
         typer.echo(recipe.to_toml(), nl=False)
         return
@@ -74,29 +74,6 @@ def train(
     show_training(run(job), json=json)
     if score_test:
         _score(out, corpora, device=device, cache=job.cache, json=json)
-
-
-def _recipe(name: str, overrides: list[str]) -> Recipe:
-    """The recipe with single settings changed; values are read as TOML, or as strings."""
-    import tomllib
-
-    from corefine.errors import ConfigError
-    from corefine.models.training.recipe import Recipe, load_recipe
-
-    values = load_recipe(name).to_dict()
-    for override in overrides:
-        path, equals, text = override.partition("=")
-        *sections, key = path.split(".")
-        place = values
-        for section in sections:
-            place = place.get(section, {}) if isinstance(place, dict) else {}
-        if not equals or not isinstance(place, dict) or key not in place:
-            raise ConfigError(f"--set {override}: there is no such setting; write it as training.epochs=5")
-        try:
-            place[key] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            place[key] = text
-    return Recipe.from_dict(values)
 
 
 def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:

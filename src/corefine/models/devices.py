@@ -13,7 +13,9 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """The device of that name, if this machine has it; "auto" takes the fastest."""
+    """The device of that name, if this machine has it; "auto" takes COREFINE_DEVICE, or else the fastest."""
+    if name == "auto":
+        name = os.environ.get("COREFINE_DEVICE") or name
     kind = name.partition(":")[0]
     if kind not in DEVICES:
         raise InputError(f"there is no device {name!r}: choose one of {', '.join(DEVICES)}")

@@ -58,14 +58,21 @@ class SimulationConfig(Config):
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
-    round_epochs: PositiveInt = setting(1, "Epochs in each round, at most; the last training has the recipe's.")
-    round_documents: NonNegativeInt = setting(16, "Documents a warm round trains on, half of them new; 0 for all.")
+    set: tuple[str, ...] = setting((), "Settings of the recipe to change, as training.epochs=5; may be repeated.")
+    round_training: Literal["converge", "shortcut"] = setting(
+        "converge", "Training within rounds: converge (on everything, as the recipe says) or shortcut."
+    )
+    round_epochs: PositiveInt = setting(1, "shortcut: epochs in each round.")
+    round_documents: NonNegativeInt = setting(
+        16, "shortcut: documents a warm round trains on, half of them new; 0 for all."
+    )
     committee: NonNegativeInt = setting(0, "Members of the committee; 0: 3 if the selector is committee, else 1.")
     start: Literal["warm", "scratch"] = setting("warm", "What rounds train: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")
 
     seed: int = setting(0, "Seed of everything random: split, order of documents, weights.")
     threads: PositiveInt = setting(1, "Threads of torch. Results depend on it.")
+    device: str = setting("auto", "auto, cpu, cuda or mps. Results differ between devices in their last digits.")
     cost_initial: NonNegativeFloat = setting(CostModel().initial, "Seconds for 'same entity?'.")
     cost_follow_up: NonNegativeFloat = setting(CostModel().follow_up, "Seconds for the first appearance, after a no.")
     cost_follow_up_alone: NonNegativeFloat = setting(CostModel().follow_up_alone, "Seconds for the same, asked alone.")

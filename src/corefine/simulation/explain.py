@@ -70,7 +70,7 @@ def _prediction(document: Document, config: SimulationConfig) -> Prediction:
     from corefine.models.load import load
     from corefine.simulation.runs import cache_folder
 
-    return load(config.starter or "starter", device="cpu", cache=cache_folder()).model.predict(document)
+    return load(config.starter or "starter", device=config.device, cache=cache_folder()).model.predict(document)
 
 
 def _question(session: Session, question: Question) -> Iterator[str]:

@@ -25,6 +25,7 @@ from corefine.simulation.config import SimulationConfig
 from corefine.simulation.runs import check_same, describe, run, writing
 from corefine.simulation.splits import load, plan
 from corefine.simulation.summary import RunRecord, read_record, record_of
+from corefine.simulation.workers import Here
 
 CELLS = "cells"
 FIRST_MODELS = "first"
@@ -68,6 +69,8 @@ CellResult = CellDone | CellFailed
 
 def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[CellResult]:
     """Run the cells that are not finished, `workers` at a time; yields each cell when it is done."""
+    for device in {cell.config.device for cell in cells if cell.config.learner == "model"}:
+        Here().own_device(device)
     left = []
     for cell in cells:
         if (found := finished(cell, out, corpus)) is not None:
@@ -79,6 +82,16 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
             yield _result(cell, out, corpus)
         return
     yield from _in_processes(left, out, corpus, workers)
+
+
+def cells_at_a_time(cells: Sequence[Cell]) -> int:
+    """One for each core; one if a GPU is used."""
+    if all(cell.config.learner == "rules" for cell in cells):
+        return 1
+    from corefine.models.devices import choose_device, cores
+
+    kinds = {choose_device(cell.config.device).type for cell in cells if cell.config.learner == "model"}
+    return cores() if kinds == {"cpu"} else 1
 
 
 def finished(cell: Cell, out: Path, corpus: Corpus) -> CellResult | None:

@@ -17,7 +17,7 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.models import rules
-from corefine.models.training.recipe import Recipe, load_recipe, recipe_names
+from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.splits import described
@@ -98,6 +98,7 @@ class NeuralLearner:
         self.dev = tuple(dev) if config.initial else ()  # without gold documents, there are none to choose an epoch by
         self.folder, self.cache, self.shared = folder, cache, shared
         self.workers = workers or Here()
+        self._device = self.workers.own_device(config.device)
         self._share: Model | None = None  # its loaded encoder is used again
         self._trained: TrainedPredictor | None = None
 
@@ -107,7 +108,7 @@ class NeuralLearner:
             if (starter := starter_folder(self.config)) is None:
                 raise ConfigError("there is nothing to learn from, and no starter")
             return self._predictor([starter] * self.config.members)
-        taught = lessons if final or round == 0 else recent(lessons, self.config, round)
+        taught = lessons if final or round == 0 or not self._shortcut else recent(lessons, self.config, round)
         jobs = [self._job(tuple(taught), round, final, member) for member in range(self.config.members)]
         for job in jobs:
             self._borrow(job)
@@ -135,8 +136,8 @@ class NeuralLearner:
         for folder in folders:
             models.append(load_model(folder, share=self._share, cache=self.cache))
             self._share = self._share or (models[-1] if models[-1].frozen else None)
-        predictor = models[0] if len(models) == 1 else Committee(models)
-        self._trained = TrainedPredictor(predictor, tuple(folders), self.cache, self.config.threads)
+        predictor = (models[0] if len(models) == 1 else Committee(models)).to(self._device)
+        self._trained = TrainedPredictor(predictor, tuple(folders), self.cache, self.config.threads, self.config.device)
         return predictor
 
     def _round(self, number: int) -> Path:
@@ -149,20 +150,30 @@ class NeuralLearner:
         training = replace(self.recipe.training, seed=1000 * config.seed + member)
         if not all(each.full for each in labels):  # else the policy changes nothing, and runs share their first models
             training = replace(training, labels=config.labels, rest=config.rest)
-        if not final and round > 0:
-            training = replace(training, epochs=config.round_epochs, min_steps=0)
+        if not final:
+            training = self._within_rounds(training, round)
         return TrainingJob(
             recipe=replace(self.recipe, training=training),
             labels=labels,
             dev=self.dev,
             folder=self._round(round) / f"member-{member}",
-            device="cpu",
+            device=config.device,
             threads=config.threads,
             resume=True,
             warm=self._warm(round, final, member),
             cache=self.cache,
             keep_state=False,
         )
+
+    @property
+    def _shortcut(self) -> bool:
+        return self.config.round_training == "shortcut"
+
+    def _within_rounds(self, training: TrainingConfig, round: int) -> TrainingConfig:
+        """The settings of a round's training, which is not the last."""
+        if not self._shortcut:
+            return self.recipe.rounds.applied_to(training)
+        return replace(training, epochs=self.config.round_epochs, min_steps=0) if round > 0 else training
 
     def _warm(self, round: int, final: bool, member: int) -> Path | None:
         """The model that a training starts from: none, the last round's, or the starter."""
@@ -184,7 +195,7 @@ class NeuralLearner:
         if self.shared is None or job.warm is not None or not job.folder.is_relative_to(self._round(0)):
             return None
         learnt = [described(labels.document) for labels in job.labels]
-        known = json.dumps([job.recipe.to_dict(), learnt, list(map(described, job.dev)), job.threads])
+        known = json.dumps([job.recipe.to_dict(), learnt, list(map(described, job.dev)), job.threads, job.device])
         return self.shared / hashlib.sha256(known.encode()).hexdigest()[:16]
 
     def _borrow(self, job: TrainingJob) -> None:
@@ -208,9 +219,9 @@ class NeuralLearner:
         shutil.rmtree(copy, ignore_errors=True)
 
 
-def resolve_recipe(name: str) -> Recipe:
-    """The recipe of that name, "simulation" among them, or from a file."""
-    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name)
+def resolve_recipe(name: str, changes: Sequence[str] = ()) -> Recipe:
+    """The recipe of that name, "simulation" among them, or from a file, with single settings changed."""
+    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name).with_settings(changes)
 
 
 def recent(lessons: Sequence[Labels], config: SimulationConfig, round: int) -> Sequence[Labels]:

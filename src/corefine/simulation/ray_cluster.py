@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,14 +92,14 @@ def run_grid_on_ray(cells: Sequence[Cell], out: Path, corpus: Corpus) -> Iterato
     """As `grid.run_grid`, on the cores of the cluster: finished cells are kept, the others run."""
     import ray
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_cell_task)
+    tasks = {name: _remote(_cell_task, name) for name in {cell.config.device for cell in cells}}
     shared = ray.put(corpus)
     waiting: dict[Any, Cell] = {}
     for cell in cells:
         if (found := finished(cell, out, corpus)) is not None:
             yield found
         else:
-            waiting[task.remote(cell, shared)] = cell
+            waiting[tasks[cell.config.device].remote(cell, shared)] = cell
     while waiting:
         done, _ = ray.wait(list(waiting), num_returns=1)
         cell = waiting.pop(done[0])
@@ -124,18 +124,41 @@ def _cell_task(cell: Cell, corpus: Corpus) -> Files:
         return pack(out)
 
 
+def _remote(work: Callable[..., Any], device: str) -> Any:
+    """The function as a task of one core, and of one GPU if the device asks for one."""
+    import ray
+
+    return ray.remote(num_cpus=1, num_gpus=_gpus(device), max_retries=RETRIES)(work)
+
+
+def _gpus(device: str) -> int:
+    """How many GPUs a task takes; "auto" takes one where the cluster has any."""
+    import ray
+
+    if device not in ("auto", "cuda"):
+        return 0
+    there = bool(ray.cluster_resources().get("GPU"))  # type: ignore[no-untyped-call]
+    if device == "cuda" and not there:
+        raise InputError("no machine of the Ray cluster has a GPU: use --device auto or cpu")
+    return int(there)
+
+
 class RayWorkers:
     """Trains the members of a committee and predicts many documents as tasks."""
 
+    def own_device(self, name: str) -> str:
+        """The cluster's machines use the device; this one uses what it has."""
+        from corefine.models.devices import choose_device
+
+        _gpus(name)
+        return str(choose_device("auto" if name.startswith("cuda") else name))
+
     def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
         """Run each job as a task, and put what it made in its folder here."""
-        import ray
-
         from corefine.models.training.jobs import DONE
 
-        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_train_task)
         running = [
-            task.remote(
+            _remote(_train_task, job.device).remote(
                 replace(job, folder=Path(), warm=None, cache=None), None if job.warm is None else pack(job.warm)
             )
             for job in jobs
@@ -151,10 +174,10 @@ class RayWorkers:
             from corefine.simulation.workers import Here
 
             return Here().predict(trained, documents)
-        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_predict_task)
+        task = _remote(_predict_task, trained.device)
         members = ray.put([pack(folder) for folder in trained.folders])
         chunks = [documents[at : at + CHUNK] for at in range(0, len(documents), CHUNK)]
-        found = _results([task.remote(members, tuple(chunk), trained.threads) for chunk in chunks])
+        found = _results([task.remote(members, tuple(chunk), trained.threads, trained.device) for chunk in chunks])
         return [prediction for chunk in found for prediction in chunk]
 
 
@@ -186,14 +209,14 @@ def _train_task(job: TrainingJob, warm: Files | None) -> Files:
         return pack(folder)
 
 
-def _predict_task(members: list[Files], documents: tuple[Document, ...], threads: int) -> list[Prediction]:
+def _predict_task(members: list[Files], documents: tuple[Document, ...], threads: int, device: str) -> list[Prediction]:
     from corefine.models.devices import use_threads
 
     use_threads(threads)
     key = tuple(files["model.json"] for files in members)
     if key not in _loaded:
         _loaded.clear()  # one predictor in memory at a time
-        _loaded[key] = _load(members)
+        _loaded[key] = _load(members, device)
     return [_loaded[key].predict(document) for document in documents]
 
 
@@ -201,8 +224,9 @@ _loaded: dict[tuple[bytes, ...], Predictor] = {}
 """The predictor of the last task of this process, by its members' `model.json`, which hold the hash of the weights."""
 
 
-def _load(members: list[Files]) -> Predictor:
+def _load(members: list[Files], device: str) -> Predictor:
     from corefine.models.committee import Committee
+    from corefine.models.devices import choose_device
     from corefine.models.storage.checkpoint import load_model
 
     models: list[Model] = []
@@ -210,7 +234,7 @@ def _load(members: list[Files]) -> Predictor:
         with tempfile.TemporaryDirectory(prefix="corefine-") as place:
             unpack(files, Path(place))
             models.append(load_model(Path(place), share=models[0] if models else None, cache=cache_folder()))
-    return models[0] if len(models) == 1 else Committee(models)
+    return (models[0] if len(models) == 1 else Committee(models)).to(choose_device(device))
 
 
 def pack(folder: Path) -> Files:

@@ -188,5 +188,6 @@ class RunInfo:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> RunInfo:
-        simulation = SimulationConfig.from_dict(fields["simulation"])
+        before = {"round_training": "shortcut", "device": "cpu"}  # what runs did before there were these settings
+        simulation = SimulationConfig.from_dict(before | fields["simulation"])
         return cls(**{**fields, "simulation": simulation, "corpus": CorpusInfo(**fields["corpus"])})

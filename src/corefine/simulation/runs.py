@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from corefine import __version__
 from corefine.annotation.labels import Labels
@@ -33,9 +33,7 @@ from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, r
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, RoundRow, RunInfo, RunTiming
 from corefine.simulation.splits import fingerprint
-
-if TYPE_CHECKING:
-    from corefine.simulation.workers import Workers
+from corefine.simulation.workers import Here, Workers
 
 CONFIG = "config.json"
 QUESTIONS = "questions.jsonl"
@@ -64,6 +62,8 @@ def run(
     info = describe(config, corpus)
     if (folder / CONFIG).is_file() and not resume:
         raise InputError(f"{folder} already holds a run: resume it with --resume, or choose another folder")
+    if config.learner == "model":
+        (workers or Here()).own_device(config.device)  # now, and not after the corpus was encoded
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with exclusive(folder, "running into"):
@@ -136,7 +136,7 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
         from corefine.models.load import need_model
 
         need_model()
-        recipe, starter = resolve_recipe(config.recipe).to_dict(), starter_weights(config)
+        recipe, starter = resolve_recipe(config.recipe, config.set).to_dict(), starter_weights(config)
     sizes = (len(corpus.train), len(corpus.dev), len(corpus.test))
     return RunInfo(
         corefine=__version__,
@@ -155,7 +155,7 @@ def _learner(
         return RulesLearner()
     return NeuralLearner(
         config,
-        resolve_recipe(config.recipe),
+        resolve_recipe(config.recipe, config.set),
         corpus.dev,
         folder=folder / CHECKPOINTS,
         cache=cache_folder(),

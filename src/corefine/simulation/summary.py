@@ -17,7 +17,7 @@ from corefine.simulation.rows import AskedRow, QuestionRow, RoundRow, RunInfo, R
 FIRST = "first model"
 """The kind of a run that ends before any question. All runs of one seed and model begin with the same one."""
 
-APART = {"corpus", "documents", "protocol", "selector", "questions", "seconds", "per", "seed", "starter", "threads"}
+APART = frozenset("corpus documents protocol selector questions seconds per seed starter threads device".split())
 """Settings that are not part of a run's kind: they are shown elsewhere, or hardly change results."""
 
 TENTHS = 10

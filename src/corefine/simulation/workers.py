@@ -24,10 +24,15 @@ class TrainedPredictor:
     folders: tuple[Path, ...]
     cache: Path | None
     threads: int
+    device: str
 
 
 class Workers(Protocol):
     """Trains and predicts. All implementations give the same results."""
+
+    def own_device(self, name: str) -> str:
+        """The device that this process uses. Raises if nothing that works has the device of that name."""
+        ...
 
     def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
         """Do all jobs; `share` has a loaded encoder that they may use."""
@@ -40,6 +45,11 @@ class Workers(Protocol):
 
 class Here:
     """This process, one thing after another."""
+
+    def own_device(self, name: str) -> str:
+        from corefine.models.devices import choose_device
+
+        return str(choose_device(name))
 
     def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:
         from corefine.models.training.jobs import train_model

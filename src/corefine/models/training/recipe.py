@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from corefine.config import (
     Config,
@@ -66,11 +68,43 @@ class TrainingConfig(Config):
 
 
 @dataclass(frozen=True, slots=True)
+class RoundTrainingConfig(Config):
+    """Training within the rounds of a simulation; what is left out is as in [training], which is the last one."""
+
+    epochs: PositiveInt | None = setting(None, "Maximum number of epochs.")
+    min_steps: NonNegativeInt | None = setting(None, "Minimum number of steps.")
+    patience: NonNegativeInt | None = setting(None, "Stop after this many epochs without a better development F1.")
+    learning_rate: PositiveFloat | None = setting(None, "Highest learning rate of the head.")
+
+    def applied_to(self, training: TrainingConfig) -> TrainingConfig:
+        """The settings of a training within a round."""
+        return replace(training, **{name: value for name, value in self.to_dict().items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe(Config):
     """A model and how to train it: the content of a TOML file for `corefine train --config`."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    rounds: RoundTrainingConfig = field(default_factory=RoundTrainingConfig)
+
+    def with_settings(self, changes: Sequence[str]) -> Recipe:
+        """The recipe with single settings changed, each as "training.epochs=5"; values are read as TOML, or as text."""
+        values = self.to_dict()
+        for change in changes:
+            path, equals, text = change.partition("=")
+            *sections, key = path.split(".")
+            place: Any = values
+            for section in sections:
+                place = place.get(section, {}) if isinstance(place, dict) else {}
+            if not equals or not isinstance(place, dict) or key not in place or isinstance(place[key], dict):
+                raise ConfigError(f"--set {change}: there is no such setting; write it as training.epochs=5")
+            try:
+                place[key] = tomllib.loads(f"value = {text}")["value"]
+            except tomllib.TOMLDecodeError:
+                place[key] = text
+        return Recipe.from_dict(values)
 
 
 def recipe_names() -> tuple[str, ...]:

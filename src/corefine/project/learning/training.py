@@ -92,7 +92,6 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
         recipe=load_recipe(RECIPE),
         labels=labels,
         folder=project.models / f"v{number}",
-        device="cpu",
         warm=resolver.STARTER,
         cache=project.folder / "cache",
         about={"answers": answers},
@@ -107,7 +106,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
             worker.pause()
             worker.report("training", share_done=min(1.0, event.step / steps))
             last = time.monotonic()
-    return held_out_f1(project, load(job.folder, device="cpu", cache=job.cache).model.predict)
+    return held_out_f1(project, load(job.folder, cache=job.cache).model.predict)
 
 
 def training_labels(project: Project) -> list[Labels]:

@@ -176,7 +176,7 @@ class Worker:
 def _load(project: Project, where: str | Path) -> Predict:
     from corefine.models.load import load
 
-    return load(where, device="cpu", cache=project.folder / "cache").model.predict
+    return load(where, cache=project.folder / "cache").model.predict
 
 
 def main() -> None:
