@@ -9,6 +9,8 @@
     │   ├── ConfigError             an unknown setting, or an invalid value
     │   ├── WeightsError            model weights are missing, altered, or not the expected ones
     │   ├── ModelError              a saved model or training state cannot be used
+    │   ├── DamagedDocumentError    a document of a project, or somebody's log of it, cannot be read
+    │   ├── ServerReplacedError     another server has taken over the project
     │   ├── UnmatchedError          key and response hold different documents
     │   └── MissingExtraError       an optional dependency is not installed
     └── AnswerError                 an answer is refused; nothing has changed
@@ -98,6 +100,14 @@ class WeightsError(InputError):
 
 class ModelError(InputError):
     """A saved model or training state cannot be used: it is damaged, incomplete, or from a newer version."""
+
+
+class DamagedDocumentError(InputError):
+    """A document of a project, or somebody's log of it, cannot be read. Other documents are not affected."""
+
+
+class ServerReplacedError(InputError):
+    """Another server has taken over the project."""
 
 
 class UnmatchedError(InputError):

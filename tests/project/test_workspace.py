@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from corefine.annotation.question import Answer
+from corefine.document import Span
 from corefine.errors import ModelError
 from corefine.project import Project
 from corefine.project.store import log, predictions
+from corefine.project.work import assignments, edits
 from corefine.project.work.assignments import overlap
 from corefine.project.work.workspace import Workspace, question_id_of
 from corefine.project.work.workspaces import Workspaces
@@ -37,6 +40,68 @@ def answer(workspace: Workspace) -> None:
     workspace.answer(new_id(), shown.document_id, question_id_of(shown.question), Answer.unsure())
 
 
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_failing_look_for_a_newer_model_leaves_memory_and_log_equal(
+    project: Project, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    """Before the write it refuses the answer, which is then nowhere. After the write nothing is read any more."""
+    workspaces = Workspaces(project)
+    person = project.owner().id
+    calls = iter(range(1, 100))
+    newest = workspaces.newest
+
+    def failing(document_id: int) -> int | None:
+        if next(calls) == call:
+            raise OperationalError("SELECT", {}, OSError("the database is gone"))
+        return newest(document_id)
+
+    with workspaces.of(person) as workspace:
+        answer(workspace)
+        shown = workspace.show()
+        assert shown.question is not None
+        assert shown.document_id is not None
+        request = (new_id(), shown.document_id, question_id_of(shown.question), Answer.unsure())
+        monkeypatch.setattr(workspaces, "newest", failing)
+        refused = False
+        try:
+            workspace.answer(*request)
+        except OperationalError:
+            refused = True
+        monkeypatch.undo()
+    assert refused == (call == 1)
+    with workspaces.of(person) as workspace, Workspaces(project).of(person) as replayed:
+        assert workspace.open(1).session.log == replayed.open(1).session.log
+        assert workspace.answer(*request).repeated != refused
+        answer(workspace)
+        assert len(workspace.open(1).session.answers) == 3
+
+
+@pytest.mark.parametrize("step", ["undo", "withdraw", "edit"])
+def test_a_step_after_the_lease_has_ended_takes_the_document_from_nobody(project: Project, step: str) -> None:
+    workspaces = Workspaces(project)
+    first, second = project.owner().id, project.invite("second")[0].id
+    with workspaces.of(first) as workspace:
+        answer(workspace)
+        workspace.open(1).lease_until = 0.0
+        project.writer.write(lambda connection: assignments.change(connection, first, 1, lease_until=0.0))
+    with workspaces.of(second) as workspace:
+        assert workspace.show(1).document_id == 1
+        answer(workspace)
+    with workspaces.of(first) as workspace:
+        if step == "undo":
+            done = workspace.undo(new_id())
+        elif step == "withdraw":
+            done = workspace.withdraw(new_id(), 1, 1)
+        else:
+            done = workspace.edit(new_id(), 1, edits.Add(Span(0, 4)))
+        assert done.document_id == 1
+        assert workspace.show_after(1).document_id == 2  # the first is not theirs any more
+    with workspaces.of(second) as workspace:
+        workspace.open(1).lease_until = 0.0  # so that the lease is looked up
+        answer(workspace)
+        assert len(workspace.open(1).session.answers) == 2
+
+
 def test_more_sessions_than_fit_in_memory(project: Project) -> None:
     workspaces = Workspaces(project, most_open=1)
     person = project.owner().id
@@ -61,8 +126,11 @@ def test_a_damaged_prediction_is_told_and_not_swapped_in(sqlite_project: Project
         path = sqlite_project.predictions.path(number, 1)
         path.parent.mkdir()
         path.write_bytes(b"PK\3\4 nonsense")
-        with pytest.raises(ModelError, match="cannot be read"):
+        with pytest.raises(ModelError, match="made again") as told:
             sqlite_project.predictions.load(number, 1)
+        assert str(sqlite_project.folder) not in str(told.value)
+        assert not path.exists()
+        path.write_bytes(b"PK\3\4 nonsense")
         workspaces._looked_at = -10.0
         answer(workspace)
         assert workspace.open(1).version == 1

@@ -115,8 +115,8 @@ def test_a_contradiction_is_shown_and_resolved(tmp_path: Path) -> None:
         assert question is not None
         with terminal.workspaces.of(terminal.person_id) as workspace:
             opened = workspace.open(1)
-            opened.session.edit([], mentions=[question.mention])
-            workspace._record("edit-00001", ["edit"], opened)
+            said = [question.mention]
+            workspace._perform("edit-00001", ["edit"], opened, lambda session: session.edit([], mentions=said))
         await pilot.press("escape")
         assert terminal.shown.question is not None
         assert terminal.shown.question.mention == question.mention

@@ -213,6 +213,11 @@ class Session:
             "events": list(self._events),
         }
 
+    @property
+    def last_event(self) -> dict[str, Any]:
+        """What happened last, as in the log."""
+        return self._events[-1]
+
     def replay(self, log: dict[str, Any]) -> None:
         """Replay a log's events in this new session, made with the same document and settings."""
         if self._events:

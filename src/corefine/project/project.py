@@ -14,10 +14,12 @@ from corefine.errors import InputError
 from corefine.files import PRIVATE_FOLDER, lock_file, make_private, write_atomically
 from corefine.prediction import Prediction
 from corefine.project.store import people, predictions, settings
-from corefine.project.store.database import Database, Writer, sqlite_url
+from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
 from corefine.project.store.people import Person
+from corefine.project.store.server_lock import ServerLock
 from corefine.project.store.settings import GUIDELINES, ProjectConfig
+from corefine.project.store.writer import Writer
 
 SQLITE = "project.sqlite"
 FACTS = "project.json"
@@ -49,7 +51,6 @@ class Project:
         self.predictions = predictions.Predictions(self.folder / "predictions")
         self.models = self.folder / "models"  # one folder for each version
         self._lock_file: IO[bytes] | None = None
-        self._lock_connection: Connection | None = None
 
     @property
     def name(self) -> str:
@@ -106,14 +107,17 @@ class Project:
 
     def lock(self) -> None:
         """Keep other servers out, since sessions live in this one's memory. The lock ends with the process."""
-        self._lock_connection = self.database.lock()
-        busy = f"project {self.folder} is open in another corefine: use the page it serves, or stop it first"
-        self._lock_file = lock_file(self.folder / "server.lock", busy)
+        lock = ServerLock(self.database)
+        try:
+            busy = f"project {self.folder} is open in another corefine: use the page it serves, or stop it first"
+            self._lock_file = lock_file(self.folder / "server.lock", busy)
+            self.writer.serve(lock)
+        except BaseException:
+            lock.close()
+            raise
 
     def close(self) -> None:
         self.writer.close()
-        if self._lock_connection is not None:
-            self._lock_connection.close()
         self.database.close()
         if self._lock_file is not None:
             self._lock_file.close()

@@ -24,7 +24,8 @@ from corefine.errors import AnswerError, ContradictionError, QuestionNotOpenErro
 from corefine.project import Project
 from corefine.project.learning.supervisor import Supervisor
 from corefine.project.store.log import Timing
-from corefine.project.work.workspace import Shown, question_id_of
+from corefine.project.work.actions import Shown
+from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
 from corefine.terminal import text
 from corefine.terminal.review import ReviewScreen, contradicted

@@ -1,20 +1,16 @@
 """The database of a project: SQLite in the project's folder, or PostgreSQL.
 
-What is committed is on disk: SQLite forces its write-ahead log to disk at every commit. In the server one thread does
-all writing, so that writes that wait at the same time share one commit, and one wait for the disk.
+What is committed is on disk: SQLite forces its write-ahead log to disk at every commit.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
@@ -22,24 +18,16 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from corefine.errors import InputError, MissingExtraError
-
-T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 30.0
 """How long one process waits for another's write."""
 
-_Write = tuple[Callable[[Connection], Any], Future[Any]]
-
-MOST_AT_ONCE = 200
-"""Writes in one transaction; bounds how long one of them may wait for the others."""
-
 _MIGRATION_LOCK = 0x636F7265
-_SERVER_LOCK = 0x636F7266
 
 
 class Database:
@@ -80,18 +68,13 @@ class Database:
         except DBAPIError as error:
             raise InputError(f"the database {self.name} cannot be opened: {error.orig}") from error
 
-    def lock(self) -> Connection | None:
-        """Keep other servers out of a PostgreSQL database as long as the returned connection is open."""
-        if self.is_sqlite:
-            return None
-        connection = self.engine.connect()
-        taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _SERVER_LOCK}).scalar()
-        connection.commit()
-        if not taken:
-            connection.close()
-            raise InputError(f"the database {self.name} is in use by another corefine server: stop it first")
-        connection.detach()  # so that closing it really closes it, and frees the lock
-        return connection
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether an error means that the database went away or cannot be reached: trying again may help."""
+        if self.is_sqlite or not isinstance(error, DBAPIError):
+            return False
+        state: str | None = getattr(error.orig, "sqlstate", None)
+        unreachable = isinstance(error, OperationalError) and (state is None or state.startswith(("08", "57P")))
+        return error.connection_invalidated or unreachable
 
     @property
     def name(self) -> str:
@@ -100,65 +83,6 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-
-
-class Writer:
-    """Runs functions of a connection, in order.
-
-    A function may be run again after another one failed, so it must change nothing but the database.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._queue: SimpleQueue[_Write | None] = SimpleQueue()
-        self._closed = False
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name="corefine-writer", daemon=True)
-        self._thread.start()
-
-    def write(self, function: Callable[[Connection], T]) -> T:
-        """Run a function. When this returns, what it wrote is on disk; when this raises, nothing of it is."""
-        done: Future[T] = Future()
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("the project is closed")
-            self._queue.put((function, done))
-        return done.result()
-
-    def close(self) -> None:
-        """Finish what is waiting, then stop."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._queue.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        while (first := self._queue.get()) is not None:
-            batch = [first]
-            while len(batch) < MOST_AT_ONCE and not self._queue.empty():
-                item = self._queue.get()
-                if item is None:
-                    self._commit(batch)
-                    return
-                batch.append(item)
-            self._commit(batch)
-
-    def _commit(self, batch: list[_Write]) -> None:
-        """All in one transaction. If that fails, one transaction for each, so that one error stops no other write."""
-        try:
-            with self._database.write() as connection:
-                results = [function(connection) for function, _ in batch]
-        except BaseException as error:
-            if len(batch) == 1:
-                batch[0][1].set_exception(error)
-            else:
-                for each in batch:
-                    self._commit([each])
-            return
-        for (_, done), result in zip(batch, results, strict=True):
-            done.set_result(result)
 
 
 def sqlite_url(path: Path) -> URL:
@@ -182,8 +106,7 @@ def _checked(url: str | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        # No ping before use: a connection that was cut fails once, and the client repeats a request that got a 503.
-        return create_engine(url, pool_size=20, max_overflow=40)
+        return create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)  # one that died is replaced
     engine = create_engine(
         url,
         poolclass=QueuePool,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import time
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +19,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from corefine.document import Span
-from corefine.errors import ModelError
+from corefine.errors import InputError, ModelError
 from corefine.files import write_atomically
 from corefine.prediction import Prediction
 from corefine.project.store import schema
@@ -117,13 +119,26 @@ class Predictions:
     def _load(self, version: int, document: int) -> Prediction:
         path = self.path(version, document)
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as parts:
-                return Prediction(
-                    spans=tuple(Span(int(start), int(end)) for start, end in parts["spans"]),
-                    candidates=parts["candidates"],
-                    probabilities=parts["probabilities"],
-                    members=parts.get("members"),
-                    mention_scores=parts.get("mention_scores"),
-                )
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise ModelError(f"{path} cannot be read ({error}): delete it, and it is made again") from error
+            content = path.read_bytes()
+        except OSError as error:
+            raise ModelError(f"the prediction of version {version} cannot be read ({error.strerror})") from error
+        try:
+            return parse(content)
+        except (EOFError, ValueError, KeyError, TypeError, OverflowError, BadZipFile, zlib.error, InputError) as error:
+            with suppress(OSError):
+                path.unlink()  # so that it is made again
+            raise ModelError(
+                f"the prediction of version {version} was damaged ({error}), and is made again: try again in a moment"
+            ) from error
+
+
+def parse(content: bytes) -> Prediction:
+    """A prediction from the content of its file."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as parts:
+        return Prediction(
+            spans=tuple(Span(int(start), int(end)) for start, end in parts["spans"]),
+            candidates=parts["candidates"],
+            probabilities=parts["probabilities"],
+            members=parts.get("members"),
+            mention_scores=parts.get("mention_scores"),
+        )

@@ -75,7 +75,7 @@ assignments = Table(
     "seats",
     metadata,
     Column("person_id", ForeignKey("people.id"), primary_key=True),
-    Column("document_id", ForeignKey("documents.id"), primary_key=True),
+    Column("document_id", ForeignKey("documents.id"), primary_key=True, index=True),
     Column("model_version", Integer, nullable=False),  # behind the open question
     Column("done", Boolean, nullable=False),
     Column("lease_until", Float, nullable=False),
@@ -128,6 +128,16 @@ worker = Table(
     Column("requested", Boolean, nullable=False),  # somebody asked for training
     Column("beat_at", Float, nullable=False),
 )
+
+writers = Table(
+    "writers",
+    metadata,
+    Column("id", String(32), primary_key=True),  # "server", or the holder
+    Column("holder", String(32), nullable=False),  # one writer in one process
+    Column("batch", Integer, nullable=False),  # the last one it committed
+    Column("at", Float, nullable=False),
+)
+"""Each batch of writes leaves its number, which tells whether a commit that failed took effect after all."""
 
 decisions = Table(
     "decisions",

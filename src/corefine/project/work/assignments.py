@@ -7,13 +7,14 @@ takes up room while they hold a lease on the document, and for good once they ha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from corefine.errors import DocumentTakenError
-from corefine.project.store import documents, schema
+from corefine.project.store import schema
+from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.settings import ProjectConfig
 
 _COLUMNS = schema.assignments.c
@@ -34,8 +35,12 @@ class Assignment:
     touched_at: float
 
 
-def all_of(connection: Connection) -> list[Assignment]:
-    return [Assignment(*row) for row in connection.execute(select(schema.assignments))]
+def all_of(connection: Connection, document_id: int | None = None) -> list[Assignment]:
+    """Everybody's assignments, to one document or to all."""
+    query = select(schema.assignments)
+    if document_id is not None:
+        query = query.where(_COLUMNS.document_id == document_id)
+    return [Assignment(*row) for row in connection.execute(query)]
 
 
 def find(connection: Connection, person_id: int, document_id: int) -> Assignment | None:
@@ -49,14 +54,21 @@ def change(connection: Connection, person_id: int, document_id: int, **values: o
 
 
 class Assignments:
-    """Everybody's assignments at one moment, `now`."""
+    """Everybody's assignments at one moment, `now`; those of one document alone if `document_id` is given."""
 
-    def __init__(self, connection: Connection, settings: ProjectConfig, now: float) -> None:
-        self.settings, self.now = settings, now
-        self.documents = documents.to_annotate(connection)
-        self.overlap = overlap([document.id for document in self.documents], settings.overlap)
+    def __init__(
+        self,
+        connection: Connection,
+        documents: Sequence[DocumentInfo],
+        settings: ProjectConfig,
+        now: float,
+        *,
+        document_id: int | None = None,
+    ) -> None:
+        self.documents, self.settings, self.now = documents, settings, now
+        self.overlap = overlap([document.id for document in documents], settings.overlap)
         self._by_document: dict[int, list[Assignment]] = {}
-        for assignment in all_of(connection):
+        for assignment in all_of(connection, document_id):
             self._by_document.setdefault(assignment.document_id, []).append(assignment)
 
     def find(self, document_id: int, person_id: int) -> Assignment | None:
@@ -71,12 +83,12 @@ class Assignments:
         ]
         return len(others) < (self.settings.overlap_people if document_id in self.overlap else 1)
 
-    def next_for(self, person_id: int, *, besides: int | None = None) -> int | None:
+    def next_for(self, person_id: int, *, besides: Collection[int | None] = ()) -> int | None:
         """The unfinished document with room that the person worked on last, else the first they have not begun."""
         begun: list[Assignment] = []
         new: list[int] = []
         for document in self.documents:
-            if document.id == besides or not self.has_room(document.id, person_id):
+            if document.id in besides or not self.has_room(document.id, person_id):
                 continue
             assignment = self.find(document.id, person_id)
             if assignment is None:
@@ -91,7 +103,7 @@ class Assignments:
         """Lease a document to a person, or renew their lease."""
         if not self.has_room(document_id, person_id):
             raise DocumentTakenError("somebody else is working on this document, or has done it: choose another")
-        lease = {"lease_until": self.now + self.settings.lease_minutes * 60.0, "touched_at": self.now}
+        lease = self._lease()
         assignment = self.find(document_id, person_id)
         if assignment is None:
             assignment = Assignment(person_id, document_id, version, done=False, **lease)
@@ -101,6 +113,23 @@ class Assignments:
             change(connection, person_id, document_id, **lease)
         return assignment
 
+    def touch(
+        self, connection: Connection, document_id: int, person_id: int, version: int, *, reopen: bool = False
+    ) -> bool:
+        """Note that the person worked on a document, and renew their lease; with `reopen`, they have not finished it.
+
+        Returns False, and leaves the lease as it is, if theirs has ended and somebody else has the document by now.
+        """
+        room = self.has_room(document_id, person_id)
+        values: dict[str, object] = {"model_version": version}
+        if room:
+            values |= self._lease() | ({"done": False} if reopen else {})
+        change(connection, person_id, document_id, **values)
+        return room
+
+    def _lease(self) -> dict[str, float]:
+        return {"lease_until": self.now + self.settings.lease_minutes * 60.0, "touched_at": self.now}
+
     def _is_leased(self, assignment: Assignment) -> bool:
         # No lease granted now can end that late, so the clock must have been set back since. Treat it as expired.
         return self.now < assignment.lease_until <= self.now + self.settings.lease_minutes * 60.0 + 1.0
@@ -108,5 +137,7 @@ class Assignments:
 
 def overlap(document_ids: Sequence[int], share: float) -> set[int]:
     """The documents that several people annotate: this share of them, spread evenly."""
+    if not share:
+        return set()
     counts = [math.floor(position * share + 1e-9) for position in range(len(document_ids) + 1)]
     return {document for position, document in enumerate(document_ids) if counts[position + 1] > counts[position]}

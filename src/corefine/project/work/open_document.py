@@ -9,6 +9,7 @@ from corefine.annotation.cost import CostModel
 from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
+from corefine.errors import DamagedDocumentError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store.log import LoggedEvent
@@ -36,6 +37,14 @@ class OpenDocument:
     lease_until: float
     preloaded_version: int | None = None
     newer_pending: bool = False
+
+
+def damaged(name: str, error: Exception) -> DamagedDocumentError:
+    """The error for a document that cannot be opened."""
+    return DamagedDocumentError(
+        f"{name} cannot be opened: {error}. Other documents are not affected. "
+        "The owner can find out more with `corefine project check`"
+    )
 
 
 def restore_session(

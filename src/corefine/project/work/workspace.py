@@ -3,53 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from corefine.annotation.log import Outcome
-from corefine.annotation.question import Answer, Question, span_from_json, span_to_json
-from corefine.errors import ModelError, QuestionNotOpenError, ReusedIdError, UnknownAnswerError
-from corefine.prediction import Prediction
+from corefine.annotation.log import Action, Outcome
+from corefine.annotation.question import Answer, Question
+from corefine.annotation.session import Session
+from corefine.errors import (
+    AnswerError,
+    DamagedDocumentError,
+    DocumentTakenError,
+    ModelError,
+    QuestionNotOpenError,
+    ReusedIdError,
+    UnknownAnswerError,
+)
 from corefine.project.store import log
 from corefine.project.store.log import Timing
 from corefine.project.work import assignments, edits
+from corefine.project.work.actions import ActionOutcome, Shown, Switch, outcome_from_json, outcome_to_json
 from corefine.project.work.assignments import Assignment, Assignments
 from corefine.project.work.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from corefine.project.work.workspaces import Workspaces
 
+T = TypeVar("T")
 Lease = Literal["renew", "if-new", "never"]
 
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a person is to see now; `state` as in the API."""
-
-    state: str
-    opened: OpenDocument | None = None
-    question: Question | None = None
-    document_id: int | None = None
-    upcoming: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ActionOutcome:
-    """The result of an action. `repeated` if the same request had been recorded before, and nothing was done now."""
-
-    document_id: int
-    outcome: Outcome | None
-    number: int | None
-    repeated: bool = False
+_REOPENING = ("undo", "redo", "withdraw")
+"""What makes a finished document unfinished."""
 
 
 class Workspace:
     """Everything one person does in a project. Obtain it from `Workspaces.of`, which holds a lock per person.
 
-    A method that raises changes nothing.
+    A method that raises changes nothing. What a session says and what its log says are the same at any time: whatever
+    must be read for an action is read before the session is changed, the log is written right after, and nothing else
+    stands between the two. If the write fails, memory forgets the person, and the log is read again.
     """
 
     def __init__(self, workspaces: Workspaces, person_id: int) -> None:
@@ -60,6 +54,7 @@ class Workspace:
         self._done: list[int] = []  # the document of each step that can be undone
         self._undone: list[int] = []
         self._seen: set[str] = set()  # client ids, so that only a retry needs to ask the database
+        self._damaged: set[int] = set()  # documents that could not be opened
         with self.project.database.read() as connection:
             steps = log.steps_of(connection, person_id)
             everybody = assignments.all_of(connection)
@@ -71,13 +66,31 @@ class Workspace:
 
     def show(self, document_id: int | None = None) -> Shown:
         """The open question of a document, by default of the one to work on next."""
-        if document_id is None:
+        if document_id is not None:
+            return self._show(document_id)
+        while True:
             document_id = self._take_next()
             if document_id is None:
                 return Shown("all-done" if self.workspaces.documents() else "empty")
+            try:
+                return self._show(document_id)
+            except DamagedDocumentError:  # the others can be annotated all the same
+                self._damaged.add(document_id)
+
+    def show_after(self, document_id: int) -> Shown:
+        """What comes after an action in a document: its next question, or another document if that is not theirs."""
+        try:
+            return self._show(document_id)
+        except DocumentTakenError:
+            return self.show()
+
+    def _show(self, document_id: int) -> Shown:
         if self.workspaces.newest(document_id) is None:
             return Shown("preparing", document_id=document_id)
-        opened = self.open(document_id, lease="renew")
+        try:
+            opened = self.open(document_id, lease="renew")
+        except ModelError:  # its prediction was damaged, and is made again
+            return Shown("preparing", document_id=document_id)
         question = None if opened.done else opened.session.next_question()
         if question is not None:
             return Shown("question", opened, question, document_id)
@@ -110,9 +123,11 @@ class Workspace:
         if lease == "never":
             return self.workspaces.restore(self._unsaved(document_id, newest), keep=False)
         now = time.time()
-        assignment = self.project.writer.write(
-            lambda connection: self._assignments(connection, now).take(connection, document_id, self.person_id, newest)
-        )
+
+        def take(connection: Connection) -> Assignment:
+            return self._assignments(connection, now, document_id).take(connection, document_id, self.person_id, newest)
+
+        assignment = self._write(take)
         opened = opened or self.workspaces.restore(assignment)
         opened.lease_until = now + self._lease_seconds
         return opened
@@ -156,8 +171,11 @@ class Workspace:
         if question is None or question_id_of(question) != question_id:
             raise QuestionNotOpenError("this question is no longer open: it was answered or replaced by another")
         timing = timing or Timing()
-        outcome = opened.session.answer(answer, seconds=timing.total, withdrawing=withdrawing)
-        return self._record(client_id, request, opened, outcome, timing)
+
+        def act(session: Session) -> Outcome:
+            return session.answer(answer, seconds=timing.total, withdrawing=withdrawing)
+
+        return self._perform(client_id, request, opened, act, timing)
 
     def edit(
         self,
@@ -174,17 +192,19 @@ class Workspace:
             return repeated
         opened = self.open(document_id)
         assertions, mentions = edits.assertions_of(opened.session, edit)
-        outcome = opened.session.edit(assertions, mentions=mentions, seconds=seconds, withdrawing=withdrawing)
-        return self._record(client_id, request, opened, outcome)
+
+        def act(session: Session) -> Outcome:
+            return session.edit(assertions, mentions=mentions, seconds=seconds, withdrawing=withdrawing)
+
+        return self._perform(client_id, request, opened, act)
 
     def withdraw(self, client_id: str, document_id: int, number: int) -> ActionOutcome:
         """Withdraw one answer or edit."""
         request = ["withdraw", document_id, number]
         if repeated := self._repeated(client_id, request):
             return repeated
-        opened = self.open(document_id)
-        opened.session.withdraw(number)
-        return replace(self._record(client_id, request, opened), number=number)
+        done = self._perform(client_id, request, self.open(document_id), lambda session: session.withdraw(number))
+        return replace(done, number=number)
 
     def undo(self, client_id: str) -> ActionOutcome:
         """Undo the last thing the person did, in whichever document that was."""
@@ -196,9 +216,7 @@ class Workspace:
     def finish(self, document_id: int, *, done: bool = True) -> None:
         """Mark a document as finished, or as not finished."""
         opened = self.open(document_id)
-        self.project.writer.write(
-            lambda connection: assignments.change(connection, self.person_id, document_id, done=done)
-        )
+        self._write(lambda connection: assignments.change(connection, self.person_id, document_id, done=done))
         opened.done = done
         (self.finished.add if done else self.finished.discard)(document_id)
 
@@ -211,8 +229,9 @@ class Workspace:
     def _is_half_over(self, opened: OpenDocument) -> bool:
         return time.time() >= opened.lease_until - self._lease_seconds / 2
 
-    def _assignments(self, connection: Connection, now: float) -> Assignments:
-        return Assignments(connection, self.workspaces.settings, now)
+    def _assignments(self, connection: Connection, now: float, document_id: int | None = None) -> Assignments:
+        workspaces = self.workspaces
+        return Assignments(connection, workspaces.documents(), workspaces.settings, now, document_id=document_id)
 
     def _unsaved(self, document_id: int, version: int) -> Assignment:
         return Assignment(self.person_id, document_id, version, done=False, lease_until=0.0, touched_at=0.0)
@@ -222,7 +241,7 @@ class Workspace:
 
         def take(connection: Connection) -> int | None:
             everybody = self._assignments(connection, time.time())
-            document_id = everybody.next_for(self.person_id)
+            document_id = everybody.next_for(self.person_id, besides=self._damaged)
             newest = None if document_id is None else self.workspaces.newest(document_id)
             if document_id is not None and newest is not None:
                 everybody.take(connection, document_id, self.person_id, newest)
@@ -232,11 +251,12 @@ class Workspace:
         opened = None if chosen is None else self.workspaces.cached(self.person_id, chosen)
         if chosen is None or (opened is not None and time.time() < opened.lease_until):
             return chosen
-        return self.project.writer.write(take)
+        return self._write(take)
 
     def _choose(self, *, besides: int | None = None) -> int | None:
         with self.project.database.read() as connection:
-            return self._assignments(connection, time.time()).next_for(self.person_id, besides=besides)
+            everybody = self._assignments(connection, time.time())
+        return everybody.next_for(self.person_id, besides={besides, *self._damaged})
 
     # Internals: recording
 
@@ -245,9 +265,13 @@ class Workspace:
             return repeated
         if not documents:
             raise UnknownAnswerError(f"there is nothing to {kind}")
-        opened = self.open(documents[-1])
-        action = opened.session.undo() if kind == "undo" else opened.session.redo()
-        return replace(self._record(client_id, [kind], opened), number=(*action.given, *action.withdrawn)[0])
+        action: list[Action] = []
+
+        def act(session: Session) -> None:
+            action.append(session.undo() if kind == "undo" else session.redo())
+
+        done = self._perform(client_id, [kind], self.open(documents[-1]), act)
+        return replace(done, number=(*action[0].given, *action[0].withdrawn)[0])
 
     def _repeated(self, client_id: str, request: list[Any]) -> ActionOutcome | None:
         """The result of a request that was recorded before; raises if its id was used for another request."""
@@ -261,85 +285,96 @@ class Workspace:
         sent = fields.get("request", [row.kind, *request[1:]])  # logs of earlier versions do not keep it
         if sent != request:
             raise ReusedIdError(f"the client_id {client_id} was sent before with another request: use a new one")
-        return ActionOutcome(row.document_id, _outcome_from_json(fields), row.number, repeated=True)
+        session = self.open(row.document_id).session
+        return ActionOutcome(row.document_id, session, outcome_from_json(fields), row.number, repeated=True)
 
-    def _record(
+    def _perform(
         self,
         client_id: str,
         request: list[Any],
         opened: OpenDocument,
-        outcome: Outcome | None = None,
+        act: Callable[[Session], Outcome | None],
         timing: Timing | None = None,
     ) -> ActionOutcome:
-        """Write the session's last event to the log.
-
-        If the write fails, the in-memory session is discarded and rebuilt from the log.
-        """
-        event = opened.session.log["events"][-1]
-        kind: str = event["event"]
-        step = log.LoggedStep(client_id, opened.document_id, kind, event.get("seconds", 0.0))
-        version, prediction = self._next_version(opened)
+        """Change a session and write that to its log: both, or neither."""
+        switch = self._next_version(opened)
+        try:
+            outcome = act(opened.session)
+        except AnswerError:  # refused, and the session is as it was
+            raise
+        except BaseException:
+            self.workspaces.forget(self.person_id)
+            raise
+        event = opened.session.last_event
+        step = log.LoggedStep(client_id, opened.document_id, event["event"], event.get("seconds", 0.0))
         now = time.time()
-        values: dict[str, object] = {
-            "model_version": version,
-            "lease_until": now + self._lease_seconds,
-            "touched_at": now,
-        }
-        reopens = kind in ("undo", "redo", "withdraw") and opened.done
-        if reopens:
-            values["done"] = False
 
-        def write(connection: Connection) -> None:
+        def write(connection: Connection) -> bool:
             log.append(
                 connection,
                 step,
                 person_id=self.person_id,
                 place=opened.events_logged + 1,
                 event=event,
-                outcome={"request": request, **_outcome_to_json(outcome)},
+                outcome={"request": request, **outcome_to_json(outcome)},
                 timing=timing or Timing(),
                 model_version=opened.version,
             )
-            assignments.change(connection, self.person_id, opened.document_id, **values)
+            everybody = self._assignments(connection, now, opened.document_id)
+            reopen = step.kind in _REOPENING
+            return everybody.touch(connection, opened.document_id, self.person_id, switch.version, reopen=reopen)
 
+        leased = self._write(write)
+        number = event["number"] if step.kind in ("answer", "edit") else None
+        done = ActionOutcome(opened.document_id, opened.session, outcome, number)
         try:
-            self.project.writer.write(write)
+            self._adopt(opened, step, switch, now if leased else None)
+        except Exception:  # it is on disk, and therefore acknowledged
+            self.workspaces.forget(self.person_id)
+        return done
+
+    def _adopt(self, opened: OpenDocument, step: log.LoggedStep, switch: Switch, leased_at: float | None) -> None:
+        """Bring memory up to what is on disk. Nothing here reads."""
+        opened.events_logged += 1
+        if leased_at is not None:
+            opened.lease_until = leased_at + self._lease_seconds
+            if step.kind in _REOPENING:
+                opened.done = False
+                self.finished.discard(opened.document_id)
+        opened.newer_pending = switch.newer_pending
+        if switch.prediction is not None:
+            opened.session.use(switch.prediction)
+        opened.version, opened.preloaded_version = switch.version, None
+        self._remember_step(step)
+
+    def _write(self, function: Callable[[Connection], T]) -> T:
+        """Write to the database; if that fails, read what memory has of this person again."""
+        try:
+            return self.project.writer.write(function)
         except BaseException:
             self.workspaces.forget(self.person_id)
             raise
-        opened.events_logged += 1
-        opened.lease_until = now + self._lease_seconds
-        if reopens:
-            opened.done = False
-            self.finished.discard(opened.document_id)
-        self._switch_version(opened, version, prediction)
-        self._remember_step(step)
-        return ActionOutcome(opened.document_id, outcome, event["number"] if kind in ("answer", "edit") else None)
 
-    def _next_version(self, opened: OpenDocument) -> tuple[int, Prediction | None]:
-        """The model version for the next question, and its prediction if it must still be loaded into the session.
+    def _next_version(self, opened: OpenDocument) -> Switch:
+        """The model version for the next question.
 
         Switching is slow, so a new version is normally loaded by `preload_newer_model` while the person reads.
         Without that call, the switch happens one answer later.
         """
         if opened.preloaded_version is not None:
-            return opened.preloaded_version, None
-        return self.workspaces.newer_prediction(opened) if opened.newer_pending else (opened.version, None)
-
-    def _switch_version(self, opened: OpenDocument, version: int, prediction: Prediction | None) -> None:
-        newest = self.workspaces.newest(opened.document_id)
-        opened.newer_pending = opened.preloaded_version is None and prediction is None and newest != opened.version
-        if prediction is not None:
-            opened.session.use(prediction)
-        opened.version, opened.preloaded_version = version, None
+            return Switch(opened.preloaded_version)
+        if not opened.newer_pending:
+            newest = self.workspaces.newest(opened.document_id)
+            return Switch(opened.version, newer_pending=newest not in (None, opened.version))
+        return Switch(*self.workspaces.newer_prediction(opened))
 
     def _remember_step(self, step: log.LoggedStep) -> None:
         """Keep the order of steps across documents. Each document's session keeps the order of its own."""
         self._seen.add(step.client_id)
         if step.kind == "undo":
-            self._undone.append(self._done.pop())
+            self._undone += [self._done.pop()] if self._done else []  # a damaged log may undo too much
         elif step.kind == "redo":
-            self._done.append(self._undone.pop())
+            self._done += [self._undone.pop()] if self._undone else []
         else:
             self._done.append(step.document_id)
             self._undone.clear()
@@ -351,16 +386,3 @@ def question_id_of(question: Question) -> str:
     """An id for a question. An answer carries it, so it cannot be applied to a different question."""
     antecedent = "" if question.antecedent is None else str(question.antecedent)
     return f"{question.number}:{question.mention}:{antecedent}:{question.protocol.value}"
-
-
-def _outcome_to_json(outcome: Outcome | None) -> dict[str, Any]:
-    if outcome is None:
-        return {}
-    settled = [span_to_json(span) for span in outcome.settled]
-    return {"number": outcome.number, "settled": settled, "pairs": outcome.pairs}
-
-
-def _outcome_from_json(fields: dict[str, Any]) -> Outcome | None:
-    if "settled" not in fields:
-        return None
-    return Outcome(fields["number"], tuple(span_from_json(span) for span in fields["settled"]), fields["pairs"])

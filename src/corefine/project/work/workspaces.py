@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from corefine.errors import ConfigError, ModelError
+from corefine.errors import ConfigError, CorefineError, ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store import log, predictions
@@ -16,7 +16,7 @@ from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.assignments import Assignment
-from corefine.project.work.open_document import OpenDocument, restore_session
+from corefine.project.work.open_document import OpenDocument, damaged, restore_session
 from corefine.project.work.workspace import Workspace
 
 MOST_OPEN = 100
@@ -40,10 +40,14 @@ class Workspaces:
         self._looked_at = -FRESH_SECONDS
         self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
         self._documents: list[DocumentInfo] | None = None
+        self._settings_unknown = False
 
     @contextmanager
     def of(self, person_id: int) -> Iterator[Workspace]:
         """A person's workspace, for one thread at a time."""
+        self.project.writer.check()
+        if self._settings_unknown:
+            self._use_settings(self.project.settings)
         with self._lock:
             lock = self._locks.setdefault(person_id, threading.Lock())
         with lock:
@@ -67,8 +71,12 @@ class Workspaces:
             with self.project.database.read() as connection:
                 if log.count_answers(connection):
                     raise ConfigError("infer_first changes what answers mean: it cannot change once there are answers")
+        self._settings_unknown = True  # until it is certain that they were written, or read again
         self.project.change_settings(new)
-        self.settings = new
+        self._use_settings(new)
+
+    def _use_settings(self, new: ProjectConfig) -> None:
+        self.settings, self._settings_unknown = new, False
         with self._lock:
             self._open.clear()
 
@@ -92,6 +100,11 @@ class Workspaces:
                 self._share_done = predictions.training_share(connection)
             self._newest = {}
             self._looked_at = now
+        return self._versions
+
+    @property
+    def known_versions(self) -> list[ModelVersion]:
+        """All versions, as they were when they were last looked at."""
         return self._versions
 
     def share_done(self) -> float | None:
@@ -129,17 +142,19 @@ class Workspaces:
     def restore(self, assignment: Assignment, *, keep: bool = True) -> OpenDocument:
         """Rebuild a session from its log, with the same model version, so that the same question is open.
 
-        Version 0 means no model.
+        Version 0 means no model. Raises `DamagedDocumentError` if the document or the log cannot be read.
         """
         person_id, document_id, version = assignment.person_id, assignment.document_id, assignment.model_version
         prediction = EMPTY
         if version:
-            if not self.project.predictions.exists(version, document_id):
-                version = self.newest(document_id) or version
-            prediction = self.project.predictions.load(version, document_id)
-        with self.project.database.read() as connection:
-            rows = log.events_of(connection, person_id=person_id, document_id=document_id)
-        session = restore_session(self.project.documents.get(document_id), rows, prediction, self.settings, self.cost)
+            version, prediction = self._prediction(version, document_id)
+        try:
+            with self.project.database.read() as connection:
+                rows = log.events_of(connection, person_id=person_id, document_id=document_id)
+            document = self.project.documents.get(document_id)
+            session = restore_session(document, rows, prediction, self.settings, self.cost)
+        except (CorefineError, LookupError, ValueError) as error:
+            raise damaged(self._name(document_id), error) from error
         opened = OpenDocument(document_id, session, version, len(rows), assignment.done, assignment.lease_until)
         if keep:
             with self._lock:
@@ -147,3 +162,19 @@ class Workspaces:
                 while len(self._open) > self._most:
                     self._open.popitem(last=False)
         return opened
+
+    def _prediction(self, version: int, document_id: int) -> tuple[int, Prediction]:
+        """A version's prediction, or the newest that can be read."""
+        while True:
+            try:
+                return version, self.project.predictions.load(version, document_id)
+            except ModelError as error:  # it is gone, or was damaged and is gone now
+                self._newest.pop(document_id, None)
+                newest = self.newest(document_id)
+                if newest is None or newest == version:
+                    raise ModelError("the model has not read this document yet: try again in a moment") from error
+                version = newest
+
+    def _name(self, document_id: int) -> str:
+        names = (document.key for document in self.documents() if document.id == document_id)
+        return next(names, f"document {document_id}")

@@ -12,12 +12,13 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from corefine import __version__
 from corefine.annotation.log import AnswerEntry, Outcome
 from corefine.annotation.question import Answer, Protocol
-from corefine.document import Document
-from corefine.errors import ContradictionError, QuestionNotOpenError
+from corefine.annotation.session import Session
+from corefine.errors import ContradictionError, DamagedDocumentError, QuestionNotOpenError
 from corefine.project.store import log, people
 from corefine.project.study import study
 from corefine.project.work import edits
-from corefine.project.work.workspace import ActionOutcome, Workspace
+from corefine.project.work.actions import ActionOutcome
+from corefine.project.work.workspace import Workspace
 from corefine.web.api.context import COOKIE, InContext, Somebody, check_document, give_cookie, respond, somebody
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.problems import ApiError
@@ -133,7 +134,8 @@ class OutcomeView(BaseModel):
     pairs: int
 
     @classmethod
-    def of(cls, document: Document, done: ActionOutcome) -> OutcomeView:
+    def of(cls, done: ActionOutcome) -> OutcomeView:
+        document = done.session.document
         outcome = done.outcome or Outcome(done.number or 0, settled=(), pairs=0)
         texts = [document.words(span) for span in outcome.settled]
         return cls(number=outcome.number, settled=list(outcome.settled), settled_texts=texts, pairs=outcome.pairs)
@@ -168,13 +170,13 @@ class ActionResult(BaseModel):
 
     @classmethod
     def of(cls, workspace: Workspace, done: ActionOutcome) -> ActionResult:
-        session = workspace.open(done.document_id).session
+        session = done.session
         entry = next((each for each in session.given if each.number == done.number), None)
         return cls(
             document=done.document_id,
             did=None if entry is None else HistoryEntry.of(done.document_id, session, entry),
             repeated=done.repeated,
-            next=State.of(workspace, workspace.show(done.document_id)),
+            next=State.after(workspace, done.document_id),
         )
 
 
@@ -206,9 +208,9 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
         except ContradictionError as error:
             raise _contradiction(workspace, body.document, error, body.answer.to_answer()) from error
         result = AnswerResult(
-            outcome=OutcomeView.of(here.project.documents.get(done.document_id), done),
+            outcome=OutcomeView.of(done),
             repeated=done.repeated,
-            next=State.of(workspace, workspace.show(done.document_id)),
+            next=State.after(workspace, done.document_id),
         )
     return respond(result)
 
@@ -321,13 +323,21 @@ def history(
     with here.workspaces.of(person.id) as workspace:
         with here.project.database.read() as connection:
             rows = log.history(connection, person.id, document_id=document, before=before, limit=limit)
-        sessions = {each: workspace.open(each, needs_model=False).session for each in {row.document_id for row in rows}}
+        sessions = {each: _session(workspace, each) for each in {row.document_id for row in rows}}
         entries = []
         for row in rows:
-            session = sessions[row.document_id]
-            given = next(entry for entry in session.given if entry.number == row.number)
-            entries.append(HistoryEntry.of(row.document_id, session, given, row))
+            if (session := sessions[row.document_id]) is not None:
+                given = (entry for entry in session.given if entry.number == row.number)
+                entries += [HistoryEntry.of(row.document_id, session, each, row) for each in given]
     return HistoryPage(entries=entries, next_before=rows[-1].id if len(rows) == limit else None)
+
+
+def _session(workspace: Workspace, document_id: int) -> Session | None:
+    """The session, to show past answers; None if it cannot be opened, which must not hide the others."""
+    try:
+        return workspace.open(document_id, needs_model=False).session
+    except DamagedDocumentError:
+        return None
 
 
 @routes.post("/edits")
@@ -343,8 +353,8 @@ def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
         return EditResult(
             number=done.number or 0,
             repeated=done.repeated,
-            entities=EntitiesView.of(done.document_id, workspace.open(done.document_id).session),
-            next=State.of(workspace, workspace.show(done.document_id)),
+            entities=EntitiesView.of(done.document_id, done.session),
+            next=State.after(workspace, done.document_id),
         )
 
 

@@ -167,7 +167,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     """All documents in project order, each with its state for this person."""
     workspaces = here.workspaces
     with here.project.database.read() as connection:
-        assignments = Assignments(connection, workspaces.settings, time.time())
+        assignments = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
         counts = log.answers_by_document(connection, person.id)
     rows = []
     for info in assignments.documents:
@@ -218,4 +218,4 @@ def done(document_id: int, body: DoneRequest, person: Somebody, here: InContext)
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
         workspace.finish(document_id, done=body.done)
-        return State.of(workspace, workspace.show(document_id))
+        return State.after(workspace, document_id)

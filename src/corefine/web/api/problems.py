@@ -12,11 +12,13 @@ from corefine.errors import (
     AnswerError,
     ContradictionError,
     CorefineError,
+    DamagedDocumentError,
     DocumentTakenError,
     InvalidSpanError,
     ModelError,
     QuestionNotOpenError,
     ReusedIdError,
+    ServerReplacedError,
     UnknownAnswerError,
 )
 from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
@@ -56,6 +58,8 @@ _KINDS: tuple[tuple[type[CorefineError], int, str], ...] = (
     (InvalidSpanError, 422, "outside"),
     (AnswerError, 422, "answer"),
     (ModelError, 503, "unavailable"),
+    (ServerReplacedError, 503, "unavailable"),
+    (DamagedDocumentError, 409, "damaged"),
 )
 
 

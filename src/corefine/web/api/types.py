@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -18,8 +19,9 @@ from corefine.document import Document, Span, document_order
 from corefine.errors import InvalidSpanError
 from corefine.project.store.log import LoggedEvent, Timing
 from corefine.project.store.predictions import READY, TRAINING
+from corefine.project.work.actions import Shown
 from corefine.project.work.open_document import OpenDocument
-from corefine.project.work.workspace import Shown, Workspace, question_id_of
+from corefine.project.work.workspace import Workspace, question_id_of
 from corefine.project.work.workspaces import Workspaces
 
 MOST_CHANCES = 8
@@ -221,8 +223,9 @@ class ModelStatus(BaseModel):
     error: str | None
 
     @classmethod
-    def of(cls, workspaces: Workspaces, opened: OpenDocument | None) -> ModelStatus:
-        versions = workspaces.versions()
+    def of(cls, workspaces: Workspaces, opened: OpenDocument | None, *, known: bool = False) -> ModelStatus:
+        """With `known`, from what is known without asking the database."""
+        versions = workspaces.known_versions if known else workspaces.versions()
         latest = max((version.id for version in versions if version.state == READY), default=0)
         used = latest if opened is None else opened.version
         return cls(
@@ -266,6 +269,21 @@ class State(BaseModel):
             progress=None if opened is None else ProgressView.of(workspace, opened),
             model=ModelStatus.of(workspace.workspaces, opened),
         )
+
+    @classmethod
+    def after(cls, workspace: Workspace, document_id: int) -> State:
+        """What to show after an action that is on disk.
+
+        The action is acknowledged whatever happens now. If the state cannot be told, the client is to ask again.
+        """
+        try:
+            return cls.of(workspace, workspace.show_after(document_id))
+        except Exception:
+            logging.getLogger(__name__).exception("an action was recorded, but what comes next cannot be told")
+            model = ModelStatus.of(workspace.workspaces, None, known=True)
+            return cls(
+                state="preparing", document=document_id, question=None, upcoming=None, progress=None, model=model
+            )
 
 
 # Answers

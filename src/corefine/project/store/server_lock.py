@@ -1,0 +1,57 @@
+"""The lock that keeps a second server out of a PostgreSQL database. For SQLite, a file in the project's folder does."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from corefine.errors import InputError
+from corefine.project.store.database import Database
+
+_KEY = 0x636F7266
+
+
+class ServerLock:
+    """Held as long as its connection lives. A restart of the database ends it, so it must be kept."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the lock; raises if another server has it."""
+        self._database = database
+        self._connection: Connection | None = None
+        if not database.is_sqlite and not self._take():
+            raise InputError(f"the database {database.name} is in use by another corefine server: stop it first")
+
+    def keep(self) -> bool:
+        """Take the lock again if its connection was lost. False if it is not ours, or that cannot be told now."""
+        if self._database.is_sqlite:
+            return True
+        try:
+            if self._connection is not None:
+                self._connection.execute(text("SELECT 1"))
+                self._connection.commit()
+                return True
+        except SQLAlchemyError:
+            self.close()
+        try:
+            return self._take()
+        except SQLAlchemyError:
+            return False
+
+    def close(self) -> None:
+        if self._connection is not None:
+            with suppress(SQLAlchemyError):
+                self._connection.close()
+            self._connection = None
+
+    def _take(self) -> bool:
+        connection = self._database.engine.connect()
+        taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _KEY}).scalar()
+        connection.commit()
+        if not taken:
+            connection.close()
+            return False
+        connection.detach()  # so that closing it really closes it, and frees the lock
+        self._connection = connection
+        return True
