@@ -130,3 +130,8 @@ def test_deferred_is_made_once_and_equals_what_it_holds() -> None:
     assert len(late.layers) == 1
     assert pickle.loads(pickle.dumps(late)) == late
     assert made == [1]
+
+
+def test_a_part_that_no_format_can_hold() -> None:
+    with pytest.raises(DocumentError, match="18 digits"):
+        Document.from_sentences("a", [["b"]], part=10**23)

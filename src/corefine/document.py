@@ -14,6 +14,9 @@ from typing import Any, NamedTuple, Self
 
 from corefine.errors import DocumentError
 
+MOST_PARTS = 10**18
+"""Numbers of parts are below this, so that every format and database can hold them."""
+
 
 class Span(NamedTuple):
     """Tokens `start` to `end` of a document, both inclusive. Document order is the order of the pairs."""
@@ -224,6 +227,8 @@ class Document:
         """What is wrong with the document, if anything."""
         size = len(self.tokens)
         starts = self.sentence_starts
+        if abs(self.part) >= MOST_PARTS:
+            yield "its part has more than 18 digits"
         if (starts[0] != 0 if starts else size > 0) or any(a >= b for a, b in pairwise((*starts, size))):
             yield "sentence starts must begin at 0, increase, and leave no sentence empty"
         if self.speakers is not None and len(self.speakers) != size:

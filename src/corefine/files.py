@@ -128,6 +128,18 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for output, unless it is there. Raises `InputError` if files cannot be written to it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{secrets.token_hex(8)}.part"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        reason = "it is a file" if folder.is_file() else error.strerror
+        raise InputError(f"{folder} cannot be used as a folder for output: {reason}") from error
+
+
 def make_private(path: Path) -> None:
     """Let only its owner read a file, if it is there."""
     with suppress(OSError):  # another user's file, or a file system without modes
@@ -143,7 +155,10 @@ def lock_file(path: Path, busy: str) -> IO[bytes]:
 
     Raises `InputError` with the message `busy`, and the id of the other process, if another one holds the lock.
     """
-    file = path.open("a+b")
+    try:
+        file = path.open("a+b")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
     try:
         _lock(file.fileno())
     except OSError as error:
@@ -160,7 +175,7 @@ def lock_file(path: Path, busy: str) -> IO[bytes]:
 @contextmanager
 def exclusive(folder: Path, what: str) -> Iterator[None]:
     """Keep a folder for this process: `what` says what it does there, as in "training into"."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     busy = f"another process is {what} {folder}; wait for it to end, or use another folder"
     with lock_file(folder / LOCK, busy):
         yield

@@ -5,7 +5,12 @@ Commands import what they run when they run, so that `corefine --help` loads not
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+import time
+import traceback
+from typing import NoReturn
 
 import typer
 
@@ -48,15 +53,42 @@ app.add_typer(data, name="data")
 
 
 def main() -> None:
-    """Run the command line. An error in the input is one message on stderr and exit code 2."""
+    """Run the command line. Any error is one message on stderr: exit code 2 for the input, 70 for our own errors."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
     try:
         app()
     except CorefineError as error:
-        typer.echo(f"corefine: {error}", err=True)
-        sys.exit(2)
+        _fail(str(error), 2)
     except BrokenPipeError:  # the program that reads our output (head, less) has ended
         sys.stderr.close()
         sys.exit(141)
     except KeyboardInterrupt:
-        typer.echo("corefine: interrupted", err=True)
-        sys.exit(130)
+        _fail("interrupted", 130)
+    except OSError as error:  # a disk that is full or cannot be written, for example
+        name = error.filename2 or error.filename
+        _fail(f"{os.fsdecode(name) if name is not None else 'files'}: {error.strerror or error}", 2)
+    except MemoryError:
+        _fail("there is not enough memory for this", 2)
+    except Exception as error:
+        _fail(_unforeseen(error), 70)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    typer.echo(f"corefine: {message.encode('utf-8', 'backslashreplace').decode()}", err=True)
+    sys.exit(code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """The message about an error of our own. Its details are in a file: nobody should have to read them."""
+    from corefine.files import home_folder, write_atomically
+
+    said = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+    if type(error).__module__.startswith("sqlalchemy"):
+        said = f"the database does not do what it should ({str(getattr(error, 'orig', error)).partition(chr(10))[0]})"
+    path = home_folder() / "errors" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    try:
+        write_atomically(path, "".join(traceback.format_exception(error)).encode("utf-8", "replace"), private=True)
+    except OSError:
+        return said
+    return f"{said}. This should not happen. Details, to report it with, are in {path}"

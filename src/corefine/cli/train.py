@@ -45,7 +45,7 @@ def train(
     from corefine.annotation.labels import Labels
     from corefine.cli.training_progress import show_training
     from corefine.corpora import load_corpus
-    from corefine.files import home_folder
+    from corefine.files import home_folder, make_folder
     from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.recipe import load_recipe
 
@@ -55,6 +55,7 @@ def train(
         return
     if not corpus or out is None:
         raise InputError("give at least one corpus, and --out FOLDER for the model")
+    make_folder(out)
     corpora = [load_corpus(name, mirror=mirror) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
     job = TrainingJob(

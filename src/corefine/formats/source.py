@@ -60,7 +60,8 @@ class Source:
         """The file's name without its endings: the name of a document that has no other."""
         if self.path is None:
             return "stdin"
-        return Path(self.path.stem if self.path.suffix == ".gz" else self.path.name).stem
+        stem = Path(self.path.stem if self.path.suffix == ".gz" else self.path.name).stem
+        return stem.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # a name may be any bytes
 
     # Bytes and lines
 

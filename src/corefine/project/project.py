@@ -149,4 +149,7 @@ class Project:
         content = json.dumps(facts).encode()
         path = self.folder / FACTS
         if not path.exists() or path.read_bytes() != content:
-            write_atomically(path, content)
+            try:
+                write_atomically(path, content)
+            except OSError as error:
+                raise InputError(f"{path} cannot be written: {error.strerror}") from error

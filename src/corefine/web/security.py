@@ -1,10 +1,12 @@
-"""Checks on every request: its Host, the origin of a change, its size.
+"""Checks on every request: its Host, the origin of a change, its size. What fails unforeseen gets a number here.
 
 Responses get headers that let the page load and run only what this server serves.
 """
 
 from __future__ import annotations
 
+import logging
+import secrets
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,6 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from corefine.web.api.problems import ApiError
+
+LOG = logging.getLogger("corefine.web")
 
 CSRF_HEADER = "x-corefine"
 MOST_BYTES = 1_000_000
@@ -43,11 +47,12 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._refusal(scope["method"], scope["path"], headers)
+        begun = False
 
         async def guarded(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 out = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     out[name] = value
@@ -55,10 +60,18 @@ class Guard:
                     out["cache-control"] = "no-store"
             await send(message)
 
-        if refusal is not None:
-            await refusal.response()(scope, receive, guarded)
-            return
-        await self.app(scope, _limited(receive, self._limit(scope["method"], scope["path"])), guarded)
+        try:
+            refusal = self._refusal(scope["method"], scope["path"], Headers(scope=scope))
+            if refusal is not None:
+                await refusal.response()(scope, receive, guarded)
+                return
+            await self.app(scope, _limited(receive, self._limit(scope["method"], scope["path"])), guarded)
+        except Exception:
+            number = f"{secrets.randbelow(10**8):08d}"
+            LOG.exception("error %s: %s %s", number, scope["method"], scope["path"])
+            if begun:  # nothing more can be said: the connection ends
+                raise
+            await _unforeseen(number).response()(scope, receive, guarded)
 
     def _refusal(self, method: str, path: str, headers: Headers) -> ApiError | None:
         host = headers.get("host", "")
@@ -68,11 +81,11 @@ class Guard:
         if method in ("GET", "HEAD", "OPTIONS"):
             return None
         origin = headers.get("origin")
-        if headers.get(CSRF_HEADER) != "1" or (origin is not None and urlsplit(origin).netloc != host):
+        if headers.get(CSRF_HEADER) != "1" or (origin is not None and _place(origin) != host):
             return ApiError(403, "csrf", "changes need the header X-Corefine: 1, from the server's own page")
         declared = headers.get("content-length", "0")
         limit = self._limit(method, path)
-        if not declared.isdecimal() or int(declared) > limit:
+        if not (declared.isascii() and declared.isdecimal() and len(declared) < 20) or int(declared) > limit:
             return ApiError(413, "too-large", f"the request is larger than {limit} bytes")
         content_type = headers.get("content-type", "").partition(";")[0].strip()
         if int(declared) and not _is_upload(method, path) and content_type != "application/json":
@@ -89,6 +102,19 @@ def host_name(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+def _place(origin: str) -> str | None:
+    """Name and port in an Origin header; None if it makes no sense."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+def _unforeseen(number: str) -> ApiError:
+    message = f"something went wrong in the server. Tell the project's owner the number {number}: it is in the log."
+    return ApiError(500, "error", message)
 
 
 def _is_upload(method: str, path: str) -> bool:

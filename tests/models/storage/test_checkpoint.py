@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from corefine.errors import ConfigError, ModelError
+from corefine.errors import ConfigError, InputError, ModelError
 from corefine.models.network.config import ModelConfig
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.storage.tensors import load_tensors, save_tensors
@@ -119,3 +119,34 @@ def test_a_frozen_encoder_is_not_saved_with_the_model(tmp_path: Path) -> None:
     path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
     save_model(tmp_path / "model", tiny.model(config=with_vectors(path, fine_tune=False)))
     assert all(name.startswith("ranker.") for name in load_tensors(tmp_path / "model", "model").tensors)
+
+
+def nested(depth: int) -> dict[str, object]:
+    return {"a": nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("config", {"head": {"hidden": "128"}}),
+        ("config", {"head": {"hidden": 10**30}}),
+        ("config", {"head": {"hidden": 10**15}}),
+        ("config", {"head": nested(900)}),
+        ("encoder", "minilm"),
+        ("encoder", {"width": "384"}),
+        ("encoder", None),
+    ],
+    ids=range(7),
+)
+def test_a_json_of_other_types_is_refused(tmp_path: Path, field: str, value: object) -> None:
+    save_model(tmp_path, tiny.model())
+    config = load_tensors(tmp_path, "model").facts["config"]
+    change(tmp_path, **{field: config | value if field == "config" and isinstance(value, dict) else value})
+    with pytest.raises(InputError):
+        load_model(tmp_path)
+
+
+def test_a_json_nested_a_thousand_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"format": 1, "config": ' + '{"a":' * 100_000)
+    with pytest.raises(ModelError):
+        load_model(tmp_path)

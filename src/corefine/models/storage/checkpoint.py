@@ -45,10 +45,13 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
     record = load_tensors(folder, MODEL)
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
-    config = ModelConfig.from_dict(record.facts["config"])
-    encoder = share.encoder_for(config.encoder) if share is not None else None
-    model = Model.create(config, encoder=encoder, cache=cache)
-    _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
+    try:
+        config = ModelConfig.from_dict(record.facts["config"])
+        encoder = share.encoder_for(config.encoder) if share is not None else None
+        model = Model.create(config, encoder=encoder, cache=cache)
+        _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
+    except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
+        raise ModelError(f"{folder / MODEL}.json does not describe a model: {error}") from error
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
     try:
         model.load_tensors(tensors)

@@ -86,7 +86,7 @@ def read_facts(folder: Path, name: str) -> dict[str, Any]:
         facts = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise ModelError(f"{folder} holds no {name}: {path.name} is not there") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read: {error}") from error
     if not isinstance(facts, dict) or not isinstance(facts.get("format"), int):
         raise ModelError(f"{path} was not written by corefine: it has no format number")

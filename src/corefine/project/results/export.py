@@ -100,7 +100,10 @@ def _copy_model(project: Project, path: Path) -> None:
         raise InputError(NO_MODEL)
     if path.exists():
         raise InputError(f"{path} is there already: name a folder that is not")
-    shutil.copytree(project.models / f"v{trained}", path)
+    folder = project.models / f"v{trained}"
+    if not folder.is_dir():
+        raise InputError(f"the files of model version {trained} are gone: train again, or restore them from a backup")
+    shutil.copytree(folder, path)
 
 
 def _trained(project: Project) -> int | None:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select
 
 from corefine import formats
 from corefine.document import Document
-from corefine.errors import CorefineError, Fault
+from corefine.errors import CorefineError, Fault, InputError
 from corefine.project.store import schema
 from corefine.project.store.database import Database
 
@@ -103,6 +103,8 @@ def add(
     held_out: bool = False,
 ) -> int:
     """Store a document and return its id. If its name is taken, a number is added to it."""
+    if abs(document.part) >= 2**31:
+        raise InputError(f"document {document.key}: a project has no room for a part of that number")
     name = base = document.name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
     count = 1
     taken = select(DOCUMENTS.id).where(DOCUMENTS.part == document.part)
@@ -129,7 +131,7 @@ def import_paths(
     paths: Iterable[Path],
     *,
     held_out: bool = False,
-    source_name: Callable[[Path], str] = lambda path: str(path.resolve()),
+    source_name: Callable[[Path], str] = lambda path: _readable(path.resolve()),
 ) -> Imported:
     """Import files and folders. Files that cannot be read are listed and skipped.
 
@@ -138,16 +140,18 @@ def import_paths(
     known = _digests(connection)
     result = Imported()
     skipped = result.skipped
-    for path, _ in formats.find_files(paths, on_skip=lambda path, reason: skipped.append((str(path), reason))):
+    for path, _ in formats.find_files(
+        paths, on_skip=lambda path, reason: skipped.append((_readable(path), _readable(reason)))
+    ):
         try:
             digest = _digest(path)
             source = source_name(path)
             if source not in known:
                 _import_file(connection, path, source, digest, held_out, result)
             else:
-                (result.known if digest in known[source] else result.changed).append(str(path))
+                (result.known if digest in known[source] else result.changed).append(_readable(path))
         except (CorefineError, OSError) as error:
-            result.skipped.append((str(path), str(error)))
+            result.skipped.append((_readable(path), _readable(error)))
     return result
 
 
@@ -181,9 +185,14 @@ def _import_file(
         added = add(connection, document, source=source, digest=digest, held_out=held_out and bool(document.clusters))
         result.added.append(added)
     fatal = [fault for fault in faults if fault.fatal]
-    result.skipped += [(str(path), fault.what) for fault in fatal]
+    result.skipped += [(_readable(path), fault.what) for fault in fatal]
     if not documents and not fatal:
-        result.skipped.append((str(path), "it holds no text"))
+        result.skipped.append((_readable(path), "it holds no text"))
+
+
+def _readable(value: object) -> str:
+    """A path, or what was said of it, as text that a database and a page can hold: names of files may be any bytes."""
+    return str(value).encode("utf-8", "backslashreplace").decode()
 
 
 def _digest(path: Path) -> str:

@@ -28,6 +28,8 @@ from corefine.web.api.types import (
     ClientId,
     Guidelines,
     HistoryEntry,
+    Id,
+    LogId,
     ModelStatus,
     PersonView,
     RequestModel,
@@ -43,7 +45,7 @@ public = APIRouter(prefix="/api")
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 """For people of the project."""
 
-Withdrawn = Annotated[tuple[int, ...], Field(max_length=1000)]
+Withdrawn = Annotated[tuple[Id, ...], Field(max_length=1000)]
 
 
 # Logging in
@@ -118,7 +120,7 @@ class AnswerRequest(RequestModel):
     """A retry keeps the `client_id`. `withdraw` resolves a contradiction."""
 
     client_id: ClientId
-    document: int
+    document: Id
     question: Annotated[str, Field(max_length=200)]
     answer: AnswerJson
     timing: TimingJson = TimingJson()
@@ -156,8 +158,8 @@ class StepRequest(RequestModel):
 
 
 class WithdrawRequest(StepRequest):
-    document: int
-    number: int
+    document: Id
+    number: Id
 
 
 class ActionResult(BaseModel):
@@ -181,7 +183,7 @@ class ActionResult(BaseModel):
 
 
 @routes.get("/next")
-def next_question(person: Somebody, here: InContext, document: int | None = None) -> State:
+def next_question(person: Somebody, here: InContext, document: Id | None = None) -> State:
     if document is not None:
         check_document(here, document)
     with here.workspaces.of(person.id) as workspace:
@@ -298,7 +300,7 @@ class AddJson(edits.Add):
 
 class EditRequest(RequestModel):
     client_id: ClientId
-    document: int
+    document: Id
     edit: Annotated[MergeJson | SplitJson | MoveJson | RemoveJson | AddJson, Field(discriminator="kind")]
     seconds: Seconds | None = None
     withdraw: Withdrawn = ()
@@ -315,8 +317,8 @@ class EditResult(BaseModel):
 def history(
     person: Somebody,
     here: InContext,
-    document: int | None = None,
-    before: int | None = None,
+    document: Id | None = None,
+    before: LogId | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> HistoryPage:
     """This person's answers and edits, newest first."""

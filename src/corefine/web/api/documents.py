@@ -13,7 +13,7 @@ from corefine.document import Document, document_order
 from corefine.project.store import log
 from corefine.project.work.assignments import Assignments
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
-from corefine.web.api.types import RequestModel, SpanJson, State, settled_share
+from corefine.web.api.types import Id, RequestModel, SpanJson, State, settled_share
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
@@ -198,13 +198,13 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
 
 
 @routes.get("/{document_id}")
-def document(document_id: int, here: InContext) -> DocumentText:
+def document(document_id: Id, here: InContext) -> DocumentText:
     check_document(here, document_id)
     return DocumentText.of(document_id, here.project.documents.get(document_id))
 
 
 @routes.get("/{document_id}/entities", response_model=EntitiesView)
-def entities(document_id: int, person: Somebody, here: InContext) -> Response:
+def entities(document_id: Id, person: Somebody, here: InContext) -> Response:
     """The entities under the model and this person's answers."""
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
@@ -213,7 +213,7 @@ def entities(document_id: int, person: Somebody, here: InContext) -> Response:
 
 
 @routes.post("/{document_id}/done")
-def done(document_id: int, body: DoneRequest, person: Somebody, here: InContext) -> State:
+def done(document_id: Id, body: DoneRequest, person: Somebody, here: InContext) -> State:
     """Leave a document, or go back to it."""
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:

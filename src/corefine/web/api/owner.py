@@ -21,7 +21,7 @@ from corefine.project.store.settings import ProjectConfig
 from corefine.web.api import uploads
 from corefine.web.api.context import COOKIE, Context, InContext, Owner, give_cookie, owner
 from corefine.web.api.problems import not_found
-from corefine.web.api.types import STRICT, Guidelines, PersonView, RequestModel, Role, Time
+from corefine.web.api.types import STRICT, Guidelines, Id, PersonView, RequestModel, Role, Time
 
 SILENT_SECONDS = 120.0
 """A training process that has not reported for this long has stopped."""
@@ -124,7 +124,7 @@ def invite(body: PersonRequest, request: Request, response: Response, person: Ow
 
 
 @routes.post("/people/{person_id}/invitation")
-def invite_again(person_id: int, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
+def invite_again(person_id: Id, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
     """Make a new link; the old one and all its logins end."""
 
     def job(connection: Connection) -> tuple[Person, str]:
@@ -135,7 +135,7 @@ def invite_again(person_id: int, request: Request, response: Response, person: O
 
 
 @routes.delete("/people/{person_id}")
-def revoke(person_id: int, here: InContext) -> list[PersonRow]:
+def revoke(person_id: Id, here: InContext) -> list[PersonRow]:
     """End a person's access; the answers stay."""
     here.project.writer.write(lambda connection: people.revoke(connection, _person(connection, person_id)))
     here.forget_logins()

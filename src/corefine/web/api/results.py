@@ -19,7 +19,7 @@ from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
 from corefine.web.api.problems import ApiError
-from corefine.web.api.types import AnswerJson, RequestModel, ResponseModel, SpanJson, Time
+from corefine.web.api.types import AnswerJson, Id, RequestModel, ResponseModel, SpanJson, Time
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
@@ -133,7 +133,7 @@ class DecisionJson(RequestModel):
 
 
 class DecisionRequest(RequestModel):
-    document: int
+    document: Id
     mention: SpanJson
     decision: DecisionJson | None
 

@@ -14,7 +14,7 @@ from corefine.project.study import study
 from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import Context, InContext, Somebody, owner, somebody
-from corefine.web.api.types import AnswerJson, ClientId, QuestionView, RequestModel, ResponseModel, TimingJson, Why
+from corefine.web.api.types import AnswerJson, ClientId, Id, QuestionView, RequestModel, ResponseModel, TimingJson, Why
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 owner_routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
@@ -85,7 +85,7 @@ class StudySession(BaseModel):
 
 class StudyAnswerRequest(RequestModel):
     client_id: ClientId
-    document: int
+    document: Id
     question: Annotated[str, Field(pattern=r"^study-\d{1,9}$")]
     answer: AnswerJson
     timing: TimingJson = TimingJson()

@@ -80,7 +80,7 @@ class Tutorial(BaseModel):
 
 
 class TutorialAnswer(RequestModel):
-    step: Annotated[int, Field(ge=0)]
+    step: Annotated[int, Field(ge=0, lt=1000)]
     answer: AnswerJson
 
 

@@ -72,6 +72,10 @@ SpanJson = Annotated[
 Time = Annotated[str, BeforeValidator(timestamp)]
 Role = Literal["owner", "annotator"]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+Id = Annotated[int, Field(ge=0, lt=2**31)]
+"""The number of a document, a person or an answer."""
+LogId = Annotated[int, Field(ge=0, lt=2**63)]
+"""The number of a row in the log."""
 ClientId = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
