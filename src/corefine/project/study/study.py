@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
@@ -19,6 +19,7 @@ from corefine.annotation.question import (
     span_from_json,
     span_to_json,
 )
+from corefine.document import Document
 from corefine.errors import InputError, QuestionNotOpenError, ReusedIdError
 from corefine.project.project import Project
 from corefine.project.results import times
@@ -44,7 +45,10 @@ class StudyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class StudyProgress:
-    """Where a person is in their session; `state` is none, ready, asking or over."""
+    """Where a person is in their session; `state` is none, ready, asking or over.
+
+    `document` is what the question is about; `with_document` sets it.
+    """
 
     state: str
     minutes: float
@@ -54,6 +58,7 @@ class StudyProgress:
     of: int = 0
     seconds_left: float = 0.0
     asked: StudyQuestion | None = None
+    document: Document | None = None
 
 
 class SetSummary(NamedTuple):
@@ -77,25 +82,24 @@ class Participation(NamedTuple):
     state: str
 
 
-def draw(project: Project, *, minutes: float, documents: int, questions: int) -> None:
-    """Draw both sets. Raises once somebody has begun."""
+def draw(project: Project, *, documents: int, questions: int) -> list[SampledQuestion]:
+    """Draw both sets."""
     found = sample(project, documents=documents, questions=questions)
     if not found:
         raise InputError("there is nothing to draw from: the study needs documents with gold clusters, or answers")
+    return found
 
-    def write(connection: Connection) -> None:
-        if connection.execute(select(SESSIONS.id)).first() is not None:
-            raise InputError("somebody has begun this study; its questions stay")
-        connection.execute(delete(schema.study_questions))
-        for name in SETS:
-            own = [each for each in found if each.set_name == name]
-            if own:
-                connection.execute(
-                    insert(schema.study_questions), [_row(place, each) for place, each in enumerate(own)]
-                )
-        settings.put(connection, "study", {"minutes": minutes})
 
-    project.writer.write(write)
+def keep(connection: Connection, drawn: Sequence[SampledQuestion], *, minutes: float) -> None:
+    """Make the drawn questions those of the study. Raises once somebody has begun."""
+    if connection.execute(select(SESSIONS.id)).first() is not None:
+        raise InputError("somebody has begun this study; its questions stay")
+    connection.execute(delete(schema.study_questions))
+    for name in SETS:
+        own = [each for each in drawn if each.set_name == name]
+        if own:
+            connection.execute(insert(schema.study_questions), [_row(place, each) for place, each in enumerate(own)])
+    settings.put(connection, "study", {"minutes": minutes})
 
 
 def progress_of(connection: Connection, person_id: int, now: float) -> StudyProgress:
@@ -115,6 +119,11 @@ def progress_of(connection: Connection, person_id: int, now: float) -> StudyProg
     return StudyProgress(state, minutes, session.first_set, session.id, len(done), len(rows), max(0.0, left), asked)
 
 
+def with_document(project: Project, found: StudyProgress) -> StudyProgress:
+    """The same with its document, read before anything is committed: afterwards nothing may fail."""
+    return found if found.asked is None else replace(found, document=project.documents.get(found.asked.document_id))
+
+
 def begin(project: Project, person_id: int, protocol: Protocol) -> StudyProgress:
     """Start a person's session, unless it has been started."""
 
@@ -122,10 +131,10 @@ def begin(project: Project, person_id: int, protocol: Protocol) -> StudyProgress
         now = time.time()
         found = progress_of(connection, person_id, now)
         if found.state != "ready":
-            return found
+            return with_document(project, found)
         values = {"person_id": person_id, "first_set": found.first_set, "protocol": protocol.value, "began_at": now}
         connection.execute(insert(schema.study_sessions).values(values))
-        return progress_of(connection, person_id, now)
+        return with_document(project, progress_of(connection, person_id, now))
 
     return project.writer.write(write)
 
@@ -153,7 +162,7 @@ def answer(
             values = {"session_id": session.id, "question_id": question_id, "client_id": client_id, "at": now}
             said = {"answer": json.dumps(given.to_json()), **asdict(timing)}
             connection.execute(insert(schema.study_answers).values({**values, **said}))
-        return progress_of(connection, person_id, now)
+        return with_document(project, progress_of(connection, person_id, now))
 
     return project.writer.write(write)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Literal
 
@@ -119,27 +120,26 @@ def everybody(here: InContext) -> list[PersonRow]:
 @routes.post("/people")
 def invite(body: PersonRequest, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
     """Add a person and make the link with which they log in."""
-    new, token = here.project.invite(body.name, body.role)
-    return _invited(here, request, response, person, new, token)
+    return _invited(here, request, response, person, lambda connection: people.add(connection, body.name, body.role))
 
 
 @routes.post("/people/{person_id}/invitation")
 def invite_again(person_id: Id, request: Request, response: Response, person: Owner, here: InContext) -> Invitation:
     """Make a new link; the old one and all its logins end."""
-
-    def job(connection: Connection) -> tuple[Person, str]:
-        found = _person(connection, person_id)
-        return found, people.invite(connection, found)
-
-    return _invited(here, request, response, person, *here.project.writer.write(job))
+    return _invited(here, request, response, person, lambda connection: _person(connection, person_id))
 
 
 @routes.delete("/people/{person_id}")
 def revoke(person_id: Id, here: InContext) -> list[PersonRow]:
     """End a person's access; the answers stay."""
-    here.project.writer.write(lambda connection: people.revoke(connection, _person(connection, person_id)))
+
+    def job(connection: Connection) -> list[PersonRow]:
+        people.revoke(connection, _person(connection, person_id))
+        return person_rows(connection)
+
+    rows = here.project.writer.write(job)
     here.forget_logins()
-    return everybody(here)
+    return rows
 
 
 def _person(connection: Connection, person_id: int) -> Person:
@@ -149,10 +149,21 @@ def _person(connection: Connection, person_id: int) -> Person:
     return found
 
 
-def _invited(here: Context, request: Request, response: Response, host: Person, new: Person, token: str) -> Invitation:
+def _invited(
+    here: Context, request: Request, response: Response, host: Person, guest: Callable[[Connection], Person]
+) -> Invitation:
+    """Invite a person, and log in the owner, who needs a cookie from now on: both, or neither."""
     has_login = here.remembered(request.cookies.get(COOKIE)) is not None
-    if not has_login or new.id == host.id:  # from now on the owner needs a cookie, too
-        give_cookie(response, request, here.project.writer.write(lambda connection: people.log_in(connection, host)))
+
+    def job(connection: Connection) -> tuple[Person, str, str | None]:
+        new = guest(connection)
+        token = people.invite(connection, new)
+        needs_login = not has_login or new.id == host.id
+        return new, token, people.log_in(connection, host) if needs_login else None
+
+    new, token, secret = here.project.writer.write(job)
+    if secret is not None:
+        give_cookie(response, request, secret)
         here.open = False
     here.forget_logins()
     link = f"{request.url.scheme}://{request.headers['host']}/#join={token}"

@@ -155,6 +155,10 @@ class Adjudication(BaseModel):
     differences: list[DifferenceView]
     open: int
 
+    @classmethod
+    def of(cls, views: list[DifferenceView]) -> Adjudication:
+        return cls(differences=views, open=sum(view.decision is None for view in views))
+
 
 @routes.get("/adjudication")
 def show_adjudication(here: InContext) -> Adjudication:
@@ -174,7 +178,7 @@ def show_adjudication(here: InContext) -> Adjudication:
                 decision=None if found.decision is None else DecisionJson.of(found.decision),
             )
         )
-    return Adjudication(differences=views, open=sum(view.decision is None for view in views))
+    return Adjudication.of(views)
 
 
 @routes.post("/adjudication")
@@ -184,13 +188,18 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
     decision = body.decision
     if decision is not None and decision.mention and decision.first is None:
         raise ApiError(422, "answer", "say where the entity first appears, or that this is no mention")
+    shown = show_adjudication(here)  # read before the write, so that nothing can fail after it
     if decision is None:
         adjudication.withdraw_decision(here.project, body.document, body.mention)
     else:
         first = decision.first if decision.mention else None
         made = (body.document, body.mention, decision.mention, first, person.id, time.time())
         adjudication.decide(here.project, adjudication.OwnerDecision(*made))
-    return show_adjudication(here)
+        decision = DecisionJson(mention=decision.mention, first=first)
+    for view in shown.differences:
+        if (view.document, view.mention) == (body.document, body.mention):
+            view.decision = decision
+    return Adjudication.of(shown.differences)
 
 
 # Downloads

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
+from sqlalchemy import Connection
 
 from corefine.annotation.question import Protocol
 from corefine.project.results import times
@@ -101,10 +102,14 @@ def show_times(here: InContext) -> TimingTable:
 @owner_routes.get("/study")
 def show_study(here: InContext) -> StudyView:
     with here.project.database.read() as connection:
-        sets = study.sets(connection)
-        found = study.progress_of(connection, 0, time.time())
-        sessions = study.sessions(connection, time.time())
-        measured = {"rows": study.measure(connection)} if sessions else None
+        return _view(connection)
+
+
+def _view(connection: Connection) -> StudyView:
+    sets = study.sets(connection)
+    found = study.progress_of(connection, 0, time.time())
+    sessions = study.sessions(connection, time.time())
+    measured = {"rows": study.measure(connection)} if sessions else None
     about = {"exists": bool(sets), "note": None if sets else NOTE, "minutes": found.minutes}
     return StudyView.model_validate({**about, "sets": sets, "sessions": sessions, "times": measured})
 
@@ -112,27 +117,33 @@ def show_study(here: InContext) -> StudyView:
 @owner_routes.post("/study")
 def draw_study(body: StudyRequest, here: InContext) -> StudyView:
     """Draw two sets of questions, as in the paper's sampling table."""
-    study.draw(here.project, minutes=body.minutes, documents=body.documents, questions=body.questions)
-    return show_study(here)
+    drawn = study.draw(here.project, documents=body.documents, questions=body.questions)
+
+    def job(connection: Connection) -> StudyView:
+        study.keep(connection, drawn, minutes=body.minutes)
+        return _view(connection)
+
+    return here.project.writer.write(job)
 
 
 @routes.get("/study/session")
 def show_session(person: Somebody, here: InContext) -> StudySession:
     with here.project.database.read() as connection:
-        return _session(here, study.progress_of(connection, person.id, time.time()))
+        found = study.progress_of(connection, person.id, time.time())
+    return _session(study.with_document(here.project, found))
 
 
 @routes.post("/study/session")
 def begin_session(_: StepRequest, person: Somebody, here: InContext) -> StudySession:
     """Start the session. Starting it again does nothing, so the client_id is not needed."""
-    return _session(here, study.begin(here.project, person.id, _protocol(here)))
+    return _session(study.begin(here.project, person.id, _protocol(here)))
 
 
 @routes.post("/study/answers")
 def answer_study(body: StudyAnswerRequest, person: Somebody, here: InContext) -> StudySession:
     number = int(body.question.removeprefix("study-"))
     given = body.answer.to_answer()
-    return _session(here, study.answer(here.project, person.id, body.client_id, number, given, body.timing))
+    return _session(study.answer(here.project, person.id, body.client_id, number, given, body.timing))
 
 
 def _protocol(here: Context) -> Protocol:
@@ -141,10 +152,10 @@ def _protocol(here: Context) -> Protocol:
     return protocol if protocol is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 
-def _session(here: Context, found: StudyProgress) -> StudySession:
-    asked, question = found.asked, None
-    if asked is not None:
-        document, score = here.project.documents.get(asked.document_id), asked.question.score
+def _session(found: StudyProgress) -> StudySession:
+    asked, document, question = found.asked, found.document, None
+    if asked is not None and document is not None:
+        score = asked.question.score
         why = Why(selector="study", score=score, entropy=score)
         question = QuestionView.of(f"study-{asked.id}", asked.document_id, document, asked.question, why)
     return StudySession(
