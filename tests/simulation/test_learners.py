@@ -110,7 +110,7 @@ def test_rounds_train_to_convergence_on_everything(
 ) -> None:
     changes = ("training.epochs=4", "training.patience=2", "rounds.epochs=3", "rounds.patience=1")
     corpus, config = short_stories(40), tiny(start="scratch")
-    recipe = resolve_recipe(str(TINY_RECIPE), changes)
+    recipe = resolve_recipe(str(TINY_RECIPE)).with_settings(changes)
     NeuralLearner(config, recipe, corpus.dev, folder=tmp_path).learn(
         [Labels.gold(document) for document in corpus.train[:3]], round=round, final=final
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corefine.cli.options import Cache, Device, Json, Mirror, Threads
+from corefine.cli.options import Cache, Device, Json, Mirror, Threads, Vectors
 from corefine.cli.output import show_json
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def train(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, as training.epochs=5; may be repeated.")
     ] = None,
+    vectors: Vectors = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run in --out.")] = False,
     warm: Annotated[Path | None, typer.Option(help="Begin with the model in this folder.")] = None,
     dev: Annotated[str | None, typer.Option(help="Development documents, if not those of the corpora.")] = None,
@@ -50,6 +51,8 @@ def train(
     from corefine.models.training.recipe import load_recipe
 
     recipe = load_recipe(config).with_settings(set_ or [])
+    if vectors is not None:
+        recipe = recipe.with_vectors(vectors)
     if show_config:
         typer.echo(recipe.to_toml(), nl=False)
         return

@@ -58,6 +58,7 @@ class SimulationConfig(Config):
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
+    vectors: str | None = setting(None, "A file of word vectors, for the recipe paper.")
     set: tuple[str, ...] = setting((), "Settings of the recipe to change, as training.epochs=5; may be repeated.")
     round_training: Literal["converge", "shortcut"] = setting(
         "converge", "Training within rounds: converge (on everything, as the recipe says) or shortcut."

@@ -219,9 +219,15 @@ class NeuralLearner:
         shutil.rmtree(copy, ignore_errors=True)
 
 
-def resolve_recipe(name: str, changes: Sequence[str] = ()) -> Recipe:
-    """The recipe of that name, "simulation" among them, or from a file, with single settings changed."""
-    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name).with_settings(changes)
+def recipe_of(config: SimulationConfig) -> Recipe:
+    """The recipe that the settings name, with their word vectors and their single changes."""
+    recipe = resolve_recipe(config.recipe).with_settings(config.set)
+    return recipe if config.vectors is None else recipe.with_vectors(Path(config.vectors))
+
+
+def resolve_recipe(name: str) -> Recipe:
+    """The recipe of that name, "simulation" among them, or from a file."""
+    return load_recipe(RECIPE if name == RECIPE_NAME and name not in recipe_names() else name)
 
 
 def recent(lessons: Sequence[Labels], config: SimulationConfig, round: int) -> Sequence[Labels]:

@@ -29,7 +29,7 @@ from corefine.files import exclusive, home_folder, write_atomically
 from corefine.models.training.recipe import Recipe
 from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, resolve_recipe, starter_weights
+from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, recipe_of, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, RoundRow, RunInfo, RunTiming
 from corefine.simulation.splits import fingerprint
@@ -136,7 +136,7 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
         from corefine.models.load import need_model
 
         need_model()
-        recipe, starter = resolve_recipe(config.recipe, config.set).to_dict(), starter_weights(config)
+        recipe, starter = recipe_of(config).to_dict(), starter_weights(config)
     sizes = (len(corpus.train), len(corpus.dev), len(corpus.test))
     return RunInfo(
         corefine=__version__,
@@ -155,7 +155,7 @@ def _learner(
         return RulesLearner()
     return NeuralLearner(
         config,
-        resolve_recipe(config.recipe, config.set),
+        recipe_of(config),
         corpus.dev,
         folder=folder / CHECKPOINTS,
         cache=cache_folder(),

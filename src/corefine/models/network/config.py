@@ -32,11 +32,24 @@ class EncoderConfig(Config):
     char_filters: PositiveInt = setting(50, "bilstm: filters for each width of character window.")
     char_windows: tuple[PositiveInt, ...] = setting((3, 4, 5), "bilstm: widths of character windows.")
     hidden: PositiveInt = setting(200, "bilstm: size of a state in each direction.")
+    scope: Literal["sentence", "document"] = setting("sentence", "bilstm: what the LSTM reads in one go.")
+    words_apart: bool = setting(
+        False, "bilstm: a span's head is a mean of the words' own vectors, without context (Lee et al.)."
+    )
     vocabulary: PositiveInt = setting(20_000, "bilstm without a vectors file: buckets that words are hashed into.")
     dropout: ShareBelow1 = setting(0.5, "bilstm: dropout of word and character vectors.")
     seed: int = setting(0, "bilstm: seed of the first weights.")
 
+    @property
+    def words_width(self) -> int:
+        """The numbers of a state, at its end, that have no context."""
+        if not self.words_apart or self.kind != "bilstm":
+            return 0
+        return self.word_width + self.char_filters * len(self.char_windows)
+
     def _check(self) -> None:
+        if self.words_apart and self.kind != "bilstm":
+            raise ConfigError(f"EncoderConfig: words_apart is for kind bilstm, not {self.kind}")
         if self.kind == "transformer" and not self.path:
             raise ConfigError("EncoderConfig: path must be a hub name or a folder where kind is transformer")
         if self.overlap >= self.window - 2:
@@ -78,5 +91,12 @@ class HeadConfig(Config):
 class ModelConfig(Config):
     """The model: encoder and head."""
 
+    initial_weights: Literal["torch", "allennlp"] = setting(
+        "torch", "How weights are drawn: torch (its defaults) or allennlp (as in its coreference model)."
+    )
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
+
+    def _check(self) -> None:
+        if self.encoder.words_apart and (self.head.surface or self.head.context != "none"):
+            raise ConfigError("ModelConfig: words_apart goes with surface = false and context = none only")

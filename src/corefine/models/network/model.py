@@ -15,6 +15,7 @@ from corefine.errors import ModelError
 from corefine.models.network.config import EncoderConfig, ModelConfig
 from corefine.models.network.encoders import Encoder, make_encoder
 from corefine.models.network.encoders.cache import CachedEncoder
+from corefine.models.network.initial_weights import draw_as_allennlp
 from corefine.models.network.inputs import Inputs, make_inputs
 from corefine.models.network.ranker import Ranking, SpanRanker
 from corefine.prediction import Prediction
@@ -47,6 +48,8 @@ class Model:
             if cache is not None and encoder.module is None and not isinstance(encoder, CachedEncoder):
                 encoder = CachedEncoder(encoder, cache)
             ranker = SpanRanker(config, encoder.width, encoder.layers)
+            if config.initial_weights == "allennlp":
+                draw_as_allennlp(ranker, encoder.module)
         return cls(config, encoder, ranker)
 
     def encoder_for(self, settings: EncoderConfig) -> Encoder | None:

@@ -61,7 +61,7 @@ class SpanRanker(nn.Module):
         if head.context == "lstm":
             self.context = nn.LSTM(size, head.context_width, bidirectional=True, batch_first=True)
             size += 2 * head.context_width
-        self.spans = SpanScorer(head, size)
+        self.spans = SpanScorer(head, size, config.encoder.words_width)
         self.pair = PairScorer(head, self.spans.size)
 
     def forward(self, inputs: Inputs) -> Ranking:

@@ -57,14 +57,18 @@ class TopSpans:
 
 
 class SpanScorer(nn.Module):
-    """Mention scores of all spans, and representations of the top spans."""
+    """Mention scores of all spans, and representations of the top spans.
 
-    def __init__(self, config: HeadConfig, width: int) -> None:
+    width    D, the numbers of a token
+    words    the last numbers of a token, which its head is made of, and start and end without; 0: all are made of all
+    """
+
+    def __init__(self, config: HeadConfig, width: int, words: int = 0) -> None:
         super().__init__()
         self.config = config
-        self.width = width
-        self.size = 3 * width + config.feature_width  # of g
-        self.attention = nn.Linear(width, 1)
+        self.ends_width, self.head_width = width - words, words or width
+        self.size = 2 * self.ends_width + self.head_width + config.feature_width  # of g
+        self.attention = nn.Linear(self.head_width, 1)
         self.widths = nn.Embedding(config.max_span_width, config.feature_width)
         self.first = nn.Linear(self.size, config.hidden)
         self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.mention_depth - 1))
@@ -75,7 +79,7 @@ class SpanScorer(nn.Module):
 
         Shape: tokens [T, D], sentences [T].
         """
-        attention = self.attention(tokens).squeeze(1)  # [T]
+        attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
         blocks = []
@@ -87,18 +91,19 @@ class SpanScorer(nn.Module):
         return MentionScores(scores.masked_fill(~self._exists(sentences), MASKED), tokens, attention)
 
     def represent(self, mentions: MentionScores, top: TopSpans) -> Tensor:
-        """g of the top spans, [N, 3 D + F]."""
+        """g of the top spans, [N, G]."""
         reach = int((top.ends - top.starts).max()) + 1 if len(top) else 1
         offsets = torch.arange(reach, device=top.starts.device)  # [R]
         inside = top.starts[:, None] + offsets  # [N, R]
         beyond = inside > top.ends[:, None]
         inside = torch.where(beyond, top.ends[:, None], inside)
         weights = mentions.attention[inside].masked_fill(beyond, MASKED).softmax(1)  # [N, R]
-        head = torch.bmm(weights[:, None], mentions.tokens[inside]).squeeze(1)  # [N, D]
+        head = torch.bmm(weights[:, None], self._heads(mentions.tokens)[inside]).squeeze(1)  # [N, D]
+        ends = self._ends(mentions.tokens)
         return torch.cat(
             [
-                mentions.tokens[top.starts],
-                mentions.tokens[top.ends],
+                ends[top.starts],
+                ends[top.ends],
                 head,
                 self.widths((top.ends - top.starts).clamp(max=self.config.max_span_width - 1)),
             ],
@@ -127,18 +132,28 @@ class SpanScorer(nn.Module):
     def _first_layer(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
         """[B, W, hidden] the first layer for all spans that start at the first `size` tokens."""
         start, end, head, width = torch.split(
-            self.first.weight, [self.width, self.width, self.width, self.config.feature_width], dim=1
+            self.first.weight,
+            [self.ends_width, self.ends_width, self.head_width, self.config.feature_width],
+            dim=1,
         )
         reach = self.config.max_span_width
-        starts = F.linear(tokens[:size], start, self.first.bias)  # [B, hidden]
-        ends = self._windows(F.linear(tokens, end), size)  # [B, W, hidden]
-        heads = self._windows(F.linear(tokens, head), size)  # [B, W, hidden]
+        starts = F.linear(self._ends(tokens[:size]), start, self.first.bias)  # [B, hidden]
+        ends = self._windows(F.linear(self._ends(tokens), end), size)  # [B, W, hidden]
+        heads = self._windows(F.linear(self._heads(tokens), head), size)  # [B, W, hidden]
         # weights[t, w, k] is the weight of token t + k in the span of w + 1 tokens that starts at t.
         logits = self._windows(attention[:, None], size).transpose(1, 2)  # [B, 1, W]
         triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
         weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [B, W, W]
         widths = F.linear(self.widths.weight, width)  # [W, hidden]
         return torch.baddbmm(ends, weights, heads) + starts[:, None] + widths
+
+    def _ends(self, tokens: Tensor) -> Tensor:
+        """The numbers of tokens that a start and an end are made of."""
+        return tokens[:, : self.ends_width]
+
+    def _heads(self, tokens: Tensor) -> Tensor:
+        """The numbers of tokens that a head is made of."""
+        return tokens[:, -self.head_width :]
 
     def _windows(self, values: Tensor, size: int) -> Tensor:
         """[.., D] -> [B, W, D]: each of the first `size` tokens with those after it; zeros after the last."""

@@ -53,6 +53,8 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
     except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
         raise ModelError(f"{folder / MODEL}.json does not describe a model: {error}") from error
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
+    if getattr(model.encoder, "vectors", None) is not None:
+        tensors.pop("encoder.words.weight", None)  # older versions stored the vectors of the file too
     try:
         model.load_tensors(tensors)
     except ModelError as error:
@@ -72,6 +74,7 @@ def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
         "width": encoder.width,
         "fingerprint": encoder.fingerprint() if frozen else None,
         "vocabulary": _vocabulary(encoder),
+        "vectors": vectors.sha256 if (vectors := getattr(encoder, "vectors", None)) else None,
     }
 
 
@@ -92,6 +95,8 @@ def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder, fr
             f"{folder}: the vocabulary does not match: the model was trained with another tokenizer or word list "
             f"than that of the encoder {encoder.name} here"
         )
+    if (saved.get("vectors") or present["vectors"]) != present["vectors"]:  # older models do not say
+        raise ModelError(f"{folder} was trained with other word vectors than those in the encoder's path")
     if saved.get("width") != encoder.width or saved.get("fingerprint") != present["fingerprint"]:
         raise ModelError(
             f"{folder} was trained on states of another encoder ({saved.get('name')}) than the one here "

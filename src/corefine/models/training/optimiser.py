@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,34 @@ from corefine.errors import ModelError
 from corefine.models.network.model import Model
 from corefine.models.training.recipe import TrainingConfig
 
+NO_BETTER = 1e-4
+"""A relative gain of F1 that does not count, as in torch."""
+
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+@dataclass(slots=True)
+class Plateau:
+    """Lowers the rate when the development F1 gets no better, as torch's ReduceLROnPlateau does.
+
+    factor    what the rate is multiplied with
+    best      the best F1 so far
+    stale     epochs since it, or since the rate was lowered
+    """
+
+    factor: float = 1.0
+    best: float | None = None
+    stale: int = 0
+
+    def see(self, f1: float, config: TrainingConfig) -> None:
+        """Take note of an epoch's F1."""
+        if self.best is None or f1 > self.best * (1 + NO_BETTER):
+            self.best, self.stale = f1, 0
+            return
+        self.stale += 1
+        if self.stale > config.plateau_patience:
+            self.factor *= config.plateau_factor
+            self.stale = 0
 
 
 class Optimiser:
@@ -43,9 +71,12 @@ class Optimiser:
         """Scale the gradients down to the largest norm allowed. Returns their norm before."""
         return float(nn.utils.clip_grad_norm_(list(self.parameters.values()), self.config.clip or math.inf))
 
-    def update(self, step: int) -> float:
-        """Update the weights and clear the gradients. Returns the head's learning rate."""
-        factor = self.rate(step)
+    def update(self, step: int, factor: float = 1.0) -> float:
+        """Update the weights and clear the gradients. Returns the head's learning rate.
+
+        factor    what the rate is multiplied with besides its schedule
+        """
+        factor *= self.rate(step)
         for group, rate in zip(self._adam.param_groups, self._rates, strict=True):
             group["lr"] = rate * factor
         self._adam.step()

@@ -49,13 +49,20 @@ class TrainingConfig(Config):
     )
     weight_decay: NonNegativeFloat = setting(0.01, "Weight decay of AdamW.")
     warmup: Share = setting(0.05, "Share of all steps during which the rate rises.")
-    schedule: Literal["linear", "cosine", "constant"] = setting("linear", "linear, cosine or constant afterwards.")
+    schedule: Literal["linear", "cosine", "constant", "plateau"] = setting(
+        "linear", "linear, cosine, constant or plateau afterwards."
+    )
+    plateau_patience: NonNegativeInt = setting(
+        2, "plateau: lower the rate after more than this many epochs without a better development F1."
+    )
+    plateau_factor: Share = setting(0.5, "plateau: what the rate is then multiplied with.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
     labels: LabelPolicyName = setting(
         "pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked."
     )
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
+    loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
     mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
@@ -88,6 +95,18 @@ class Recipe(Config):
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     rounds: RoundTrainingConfig = field(default_factory=RoundTrainingConfig)
+
+    def with_vectors(self, path: Path) -> Recipe:
+        """The recipe with the word vectors of a file, whatever their width."""
+        from corefine.models.network.encoders.vectors import vectors_width
+
+        if self.model.encoder.kind != "bilstm":
+            raise ConfigError(
+                f"word vectors are for the encoder bilstm, and this recipe has {self.model.encoder.kind}: "
+                "use the recipe 'paper', or no vectors"
+            )
+        encoder = replace(self.model.encoder, path=str(path), word_width=vectors_width(path))
+        return replace(self, model=replace(self.model, encoder=encoder))
 
     def with_settings(self, changes: Sequence[str]) -> Recipe:
         """The recipe with single settings changed, each as "training.epochs=5"; values are read as TOML, or as text."""

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,14 @@ from corefine.errors import InputError, ModelError
 from corefine.files import exclusive
 from corefine.models.devices import mixed_precision
 from corefine.models.evaluation import evaluate, summary
+from corefine.models.network.config import ModelConfig
 from corefine.models.network.inputs import Inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import MODEL, is_model, save_model
 from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
 from corefine.models.training.loss import marginal_loss, mention_loss, targets_for
-from corefine.models.training.optimiser import Optimiser, RunningMean
+from corefine.models.training.optimiser import Optimiser, Plateau, RunningMean
 from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import TrainingConfig
 
@@ -39,6 +40,7 @@ STATE = "training"
 """The state of a run has this name in its folder; "model" beside it is the best model so far."""
 
 SETTINGS = "training configuration"
+MODEL_SETTINGS = "model configuration"
 
 HELD_BYTES = 2**31
 """How many bytes of a frozen encoder's states are kept in memory between epochs; others are read again."""
@@ -53,6 +55,7 @@ class RunProgress:
     best_epoch: int | None = None
     best_f1: float | None = None
     stale: int = 0  # epochs since the best
+    plateau: Plateau = field(default_factory=Plateau)
     over: str | None = None  # why it stopped, if it did
 
 
@@ -145,7 +148,7 @@ class _Run:
         self._require_finite("loss", total, batch)
         norm = self.optimiser.clip()
         self._require_finite("norm of the gradient", norm, batch)
-        rate = self.optimiser.update(self.progress.step)
+        rate = self.optimiser.update(self.progress.step, self.progress.plateau.factor)
         self.mean.update()
         self.progress.step += 1
         return Step(self.progress.epoch, self.progress.step, total, rate, norm)
@@ -162,6 +165,8 @@ class _Run:
                 f1 = scores.conll_f1
                 yield Evaluated(epoch, f1, summary(scores))
                 better = progress.best_f1 is None or f1 > progress.best_f1
+                if self.config.schedule == "plateau":
+                    progress.plateau.see(f1, self.config)
             if better:
                 progress.best_epoch, progress.best_f1, progress.stale = epoch, f1, 0
                 self._keep()
@@ -203,13 +208,15 @@ class _Run:
         record = load_tensors(self.folder, STATE)
         saved = dict(record.facts["run"])
         saved[SETTINGS] = TrainingConfig.from_dict(saved[SETTINGS]).to_dict()  # it may lack newer settings
+        saved[MODEL_SETTINGS] = ModelConfig.from_dict(saved[MODEL_SETTINGS]).to_dict()
         for name, value in self._identity().items():
             if saved.get(name) != value:
                 raise InputError(
                     f"{self.folder} holds a run with a different {name}; resume it as it was started, "
                     "or train without --resume to begin anew"
                 )
-        self.progress = RunProgress(**record.facts["progress"])
+        progress = dict(record.facts["progress"])
+        self.progress = RunProgress(**progress | {"plateau": Plateau(**progress.get("plateau", {}))})
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "mean": {}}
         for name, value in record.tensors.items():
             part, _, rest = name.partition(".")
@@ -232,7 +239,9 @@ class _Run:
         with mixed_precision(self.model.device, enabled=self.config.mixed_precision):
             ranking = self.model.ranker(self._inputs_of(index))
         targets = targets_for(ranking, labels, self.config.label_policy)
-        loss = marginal_loss(ranking, targets) / targets.weights.sum().clamp(min=1)
+        loss = marginal_loss(ranking, targets)
+        if self.config.loss == "mean":
+            loss = loss / targets.weights.sum().clamp(min=1)
         if (
             self.config.mention_loss and labels.full
         ):  # other labels miss mentions, and the model would learn to miss them
@@ -269,7 +278,7 @@ class _Run:
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a run to be resumed."""
         return {
-            "model configuration": self.model.config.to_dict(),
+            MODEL_SETTINGS: self.model.config.to_dict(),
             SETTINGS: self.config.to_dict(),
             "set of training documents": _digest([_described(piece.labels) for piece in self.pieces]),
             "set of development documents": _digest([_document(document) for document in self.dev]),

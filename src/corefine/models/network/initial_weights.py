@@ -1,0 +1,26 @@
+"""First weights that are not torch's defaults."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from corefine.models.network.ranker import SpanRanker
+
+
+def draw_as_allennlp(ranker: SpanRanker, encoder: nn.Module | None) -> None:
+    """Draw weights as the configuration of AllenNLP's coreference model does.
+
+    Layers and scores of both scorers, the embeddings of width and distance, and what an LSTM makes of its input:
+    Xavier's normal distribution. What an LSTM makes of its last state: an orthogonal matrix. All else stays as it is.
+    """
+    scorers = (ranker.spans, ranker.pair)
+    layers = [layer for scorer in scorers for layer in (scorer.first, *scorer.deeper, scorer.score)]
+    for each in (*layers, ranker.spans.widths, ranker.pair.distances):
+        nn.init.xavier_normal_(each.weight)
+    for lstm in (part for whole in (ranker, encoder) if whole is not None for part in whole.modules()):
+        if isinstance(lstm, nn.LSTM):
+            for name, weight in lstm.named_parameters():
+                if name.startswith("weight_ih"):
+                    nn.init.xavier_normal_(weight)
+                elif name.startswith("weight_hh"):
+                    nn.init.orthogonal_(weight)
