@@ -14,7 +14,7 @@ from corefine.errors import ConfigError, WeightsError
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.encoders import make_encoder
 from corefine.models.network.encoders import minilm as minilm_module
-from corefine.models.network.encoders.bilstm import BiLSTMEncoder, read_vectors
+from corefine.models.network.encoders.bilstm import BiLSTMEncoder
 from corefine.models.network.encoders.transformer import TransformerEncoder, _takes
 
 transformers = pytest.importorskip("transformers")
@@ -193,32 +193,32 @@ def _no_network(*_: object, **__: object) -> str:
 
 
 def test_bilstm_reads_sentences_one_by_one_and_is_seeded() -> None:
-    one, two = BiLSTMEncoder(BILSTM), BiLSTMEncoder(BILSTM)
-    one.eval()
-    two.eval()
+    frozen = replace(BILSTM, fine_tune=False)
+    one, two = BiLSTMEncoder(frozen), BiLSTMEncoder(frozen)
     assert torch.equal(one.encode(DOCUMENT), two.encode(DOCUMENT))
-    assert one.fingerprint() == two.fingerprint() != BiLSTMEncoder(replace(BILSTM, seed=1)).fingerprint()
+    assert one.fingerprint() == two.fingerprint() != BiLSTMEncoder(replace(frozen, seed=1)).fingerprint()
     alone = one.encode(Document.from_sentences("it", SENTENCES[1:]))
     torch.testing.assert_close(one.encode(DOCUMENT)[7:], alone)
 
 
-def test_bilstm_takes_word_vectors_and_leaves_them(tmp_path: Path) -> None:
+def test_bilstm_takes_word_vectors_and_leaves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COREFINE_HOME", str(tmp_path / "home"))
     path = tmp_path / "vectors.txt"
-    path.write_text("anna 1 2\nthe 3 4\n. . . 5 6\n", encoding="utf-8")
-    index, values = read_vectors(path, 2)
-    assert index == {"anna": 1, "the": 2, ". . .": 3}
-    assert values.tolist() == [[0, 0], [1, 2], [3, 4], [5, 6]]
+    path.write_text("anna 1 2\nthe 3 4\nThe 5 6\n", encoding="utf-8")
     encoder = BiLSTMEncoder(replace(BILSTM, path=str(path), word_width=2, dropout=0.0))
-    assert encoder._word("Anna") == 1
-    assert encoder._word("unheard") == 0
+    assert encoder._words(["Anna", "The", "the", "unheard"]).tolist() == [[1, 2], [5, 6], [3, 4], [0, 0]]
     encoder.encode(DOCUMENT).sum().backward()  # type: ignore[no-untyped-call]
-    assert encoder.words.weight.grad is None
     assert encoder.lstm.weight_ih_l0.grad is not None
+    assert not any("words" in name for name in encoder.state_dict())
 
 
-@pytest.mark.parametrize("text", ["", "anna 1\n", "anna one two\n"])
-def test_bad_word_vectors_are_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "vectors.txt"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(WeightsError, match=r"vectors\.txt"):
-        read_vectors(path, 2)
+def test_bilstm_may_read_the_document_in_one_go_and_give_the_words_too() -> None:
+    config = replace(BILSTM, scope="document", words_apart=True)
+    encoder = BiLSTMEncoder(config)
+    encoder.eval()
+    states = encoder.encode(DOCUMENT)
+    alone = encoder.encode(Document.from_sentences("it", SENTENCES[1:]))
+    size = 2 * config.hidden
+    assert states.shape == (len(DOCUMENT), encoder.width) == (len(DOCUMENT), size + config.words_width)
+    torch.testing.assert_close(states[7:, size:], alone[:, size:])  # words have no context
+    assert not torch.allclose(states[7:, :size], alone[:, :size])

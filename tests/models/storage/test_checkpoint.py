@@ -19,6 +19,11 @@ from helpers import tiny
 DOCUMENT = tiny.document(1)
 
 
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COREFINE_HOME", str(tmp_path / "home"))  # for the cache of word vectors
+
+
 def vectors(path: Path, words: list[str], width: int = 8) -> Path:
     numbers = " ".join(["0.5"] * width)
     path.write_text("".join(f"{word} {numbers}\n" for word in words), encoding="utf-8")
@@ -106,12 +111,34 @@ def test_another_vocabulary_is_refused(tmp_path: Path, words: list[str]) -> None
         load_model(tmp_path / "model")
 
 
+def test_word_vectors_are_not_saved_with_the_model_but_their_hash_is(tmp_path: Path) -> None:
+    path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
+    model = tiny.model(config=with_vectors(path))
+    save_model(tmp_path / "model", model)
+    assert not any("words" in name for name in load_tensors(tmp_path / "model", "model").tensors)
+    path.write_text(path.read_text().replace("0.5", "0.25"))
+    with pytest.raises(ModelError, match="was trained with other word vectors"):
+        load_model(tmp_path / "model")
+
+
+def test_a_model_that_holds_its_word_vectors_still_opens(tmp_path: Path) -> None:
+    """Earlier versions saved the vectors of the file, and no hash of them."""
+    path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
+    model = tiny.model(config=with_vectors(path))
+    save_model(tmp_path / "model", model)
+    record = load_tensors(tmp_path / "model", "model")
+    encoder = {name: value for name, value in record.facts["encoder"].items() if name != "vectors"}
+    facts = {name: record.facts[name] for name in ("kind", "config", "trained")} | {"encoder": encoder}
+    save_tensors(tmp_path / "model", "model", record.tensors | {"encoder.words.weight": torch.ones(4, 8)}, facts)
+    assert load_model(tmp_path / "model").predict(DOCUMENT).spans == model.predict(DOCUMENT).spans
+
+
 def test_another_frozen_encoder_is_refused(tmp_path: Path) -> None:
     path = vectors(tmp_path / "vectors.txt", ["a", "b", "c"])
     save_model(tmp_path / "model", tiny.model(config=with_vectors(path, fine_tune=False)))
     load_model(tmp_path / "model")
     path.write_text(path.read_text().replace("0.5", "0.25"))
-    with pytest.raises(ModelError, match="states of another encoder"):
+    with pytest.raises(ModelError, match="other word vectors"):
         load_model(tmp_path / "model")
 
 

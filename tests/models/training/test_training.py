@@ -30,6 +30,7 @@ from corefine.models.training.events import (
     to_json,
 )
 from corefine.models.training.loss import targets_for
+from corefine.models.training.optimiser import Plateau
 from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import LabelPolicyName, Recipe, TrainingConfig
 from corefine.models.training.trainer import train
@@ -51,6 +52,40 @@ def losses(events: Iterable[TrainingEvent]) -> list[float]:
 def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[TrainingEvent]]:
     model = tiny.model()
     return model, list(train(model, LABELS, config, **options))  # type: ignore[arg-type]
+
+
+def test_the_rate_falls_where_the_development_f1_stays() -> None:
+    """Twice as low after the third epoch without a better F1, as torch's ReduceLROnPlateau has it."""
+    config = TrainingConfig(schedule="plateau", plateau_patience=2, plateau_factor=0.5)
+    weight = torch.nn.Parameter(torch.zeros(1))
+    adam = torch.optim.Adam([weight], lr=1.0)
+    torchs = torch.optim.lr_scheduler.ReduceLROnPlateau(adam, mode="max", factor=0.5, patience=2)
+    ours = Plateau()
+    for f1 in (10.0, 20.0, 20.001, 19.0, 20.0, 18.0, 18.0, 18.0, 30.0, 29.0, 29.0, 29.0, 29.0):
+        ours.see(f1, config)
+        torchs.step(f1)
+        assert ours.factor == adam.param_groups[0]["lr"]
+
+
+def test_a_plateau_outlives_a_resumed_training(tmp_path: Path) -> None:
+    config = replace(tiny.TRAINING, epochs=6, schedule="plateau", warmup=0.0, plateau_patience=0, plateau_factor=0.1)
+    _, whole = finished(config, dev=DEV, folder=tmp_path / "whole")
+    halves = tiny.model()
+    for event in train(halves, LABELS, config, dev=DEV, folder=tmp_path / "halves"):
+        if isinstance(event, Saved) and event.epoch == 3:
+            break
+    rest = list(train(tiny.model(), LABELS, config, dev=DEV, folder=tmp_path / "halves", resume=True))
+    rates = [event.learning_rate for event in whole if isinstance(event, Step)]
+    assert rates[-1] < rates[0]
+    assert [event.learning_rate for event in rest if isinstance(event, Step)] == rates[-len(rates) // 2 :]
+
+
+def test_a_summed_loss_is_the_mean_times_the_rows() -> None:
+    config = replace(tiny.TRAINING, epochs=1, documents_per_step=1, mention_loss=0.0)
+    _, mean = finished(config)
+    _, total = finished(replace(config, loss="sum"))
+    first, second = (next(event for event in events if isinstance(event, Step)) for events in (mean, total))
+    assert second.loss > 2 * first.loss
 
 
 def test_it_learns() -> None:

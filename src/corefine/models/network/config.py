@@ -91,11 +91,11 @@ class HeadConfig(Config):
 class ModelConfig(Config):
     """The model: encoder and head."""
 
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    head: HeadConfig = field(default_factory=HeadConfig)
     initial_weights: Literal["torch", "allennlp"] = setting(
         "torch", "How weights are drawn: torch (its defaults) or allennlp (as in its coreference model)."
     )
-    encoder: EncoderConfig = field(default_factory=EncoderConfig)
-    head: HeadConfig = field(default_factory=HeadConfig)
 
     def _check(self) -> None:
         if self.encoder.words_apart and (self.head.surface or self.head.context != "none"):
