@@ -76,8 +76,8 @@ class Session:
     def next_question(self) -> Question | None:
         """The open question; None when the budget is spent or nothing is left to ask. Asking again changes nothing."""
         if self._open is None and not self._spent():
-            number, asked = len(self._given) + 1, len(self.answers)
-            self._open = self._chooser.choose(number, asked=asked, budget=self.budget.questions)
+            asked = len(self.answers)
+            self._open = self._chooser.choose(self.next_number, asked=asked, budget=self.budget.questions)
         return self._open
 
     def use(self, prediction: Prediction, *, keep_open: bool = False) -> None:
@@ -134,7 +134,7 @@ class Session:
 
         `mentions` are spans said to be mentions, linked or not. The next question is chosen again afterwards.
         """
-        return self._add(EditEntry(len(self._given) + 1, tuple(assertions), tuple(mentions), seconds), withdrawing)
+        return self._add(EditEntry(self.next_number, tuple(assertions), tuple(mentions), seconds), withdrawing)
 
     def skip(self, *, seconds: float | None = None) -> Outcome:
         """Skip the open question. Its time counts, and it is not asked again."""
@@ -165,6 +165,11 @@ class Session:
         return self._done[-1]
 
     # Results
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next answer or edit. A number that was given once is not given again."""
+        return max(self._given, default=0) + 1
 
     @property
     def answers(self) -> tuple[AnswerEntry, ...]:
@@ -225,11 +230,12 @@ class Session:
         check_log(log, self.log)
         for event in log["events"]:
             try:
-                self._replay(event)
+                self.replay_event(event)
             except (LookupError, TypeError, ValueError) as error:
                 raise InputError(f"event {len(self._events) + 1} of the log is damaged: {event!r}") from error
 
-    def _replay(self, event: dict[str, Any]) -> None:
+    def replay_event(self, event: dict[str, Any]) -> None:
+        """Do again what an event of a log says."""
         match event["event"]:
             case "answer":
                 self._add(AnswerEntry.from_json(event), event.get("withdrawing", ()))

@@ -25,6 +25,7 @@ from corefine.cli.reproduce import plot, reproduce
 from corefine.cli.score import score
 from corefine.cli.simulate import simulate
 from corefine.cli.train import train
+from corefine.cli.upkeep import app as upkeep
 from corefine.errors import CorefineError
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ for command in (annotate, export, invite, times, check, convert, demo, predict, 
 for command in (reproduce, simulate):
     app.command(cls=CommandWithRay)(command)
 app.add_typer(data, name="data")
+app.add_typer(upkeep, name="project")
 
 
 def main() -> None:

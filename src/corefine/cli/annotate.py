@@ -56,7 +56,8 @@ def annotate(
 
     with Project(project, database=database) as opened:
         opened.lock()
-        notices = import_documents(opened, paths or [], held_out or [])
+        notices = check_quickly(opened)
+        notices += import_documents(opened, paths or [], held_out or [])
         if terminal:
             from corefine.terminal import run
 
@@ -65,6 +66,20 @@ def annotate(
         from corefine.web.server import Address
 
         _serve(opened, Address(host, port, tuple(allow_host or ()), tuple(proxy or ())), notices, browser=browser)
+
+
+def check_quickly(project: Project) -> list[str]:
+    """Raise if the database is damaged. Returns, and prints, what else the owner should repair."""
+    from corefine.errors import InputError
+    from corefine.project.upkeep import checking
+
+    notices = []
+    for finding in checking.quick_check(project):
+        if finding.kind == checking.DATABASE:
+            raise InputError(f"the project is damaged: {finding}. Run `corefine project repair`; nothing was changed")
+        notices.append(f"{finding.where}: {finding.what}; run `corefine project repair`")
+        typer.echo(f"corefine: {notices[-1]}", err=True)
+    return notices
 
 
 def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:

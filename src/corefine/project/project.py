@@ -36,6 +36,8 @@ class Project:
         except OSError as error:
             raise InputError(f"{folder} cannot be used as a project folder: {error}") from error
         self._check_facts(database)
+        if database is None:
+            check_database_file(self.folder)
         self.database = Database(database or sqlite_url(self.folder / SQLITE))
         try:
             self.database.upgrade()
@@ -153,3 +155,16 @@ class Project:
                 write_atomically(path, content)
             except OSError as error:
                 raise InputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def check_database_file(folder: Path) -> None:
+    """Raise if a project has lost its SQLite database: an empty one in its place would look like a new project."""
+    path = folder / SQLITE
+    made_before = (folder / FACTS).exists() or any((folder / name).is_dir() for name in ("predictions", "models"))
+    if not made_before or (path.is_file() and path.stat().st_size):
+        return
+    state = "empty" if path.exists() else "missing"
+    raise InputError(
+        f"the database {path} is {state}, and there was a project in this folder: restore a backup "
+        "(`corefine project restore`) or begin a new project in another folder; nothing was changed"
+    )

@@ -66,6 +66,11 @@ class Database:
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
         except DBAPIError as error:
+            if is_damage(error):
+                raise InputError(
+                    f"the database {self.name} is damaged ({error.orig}): see `corefine project check`, then "
+                    "`corefine project repair`; nothing was changed"
+                ) from error
             raise InputError(f"the database {self.name} cannot be opened: {error.orig}") from error
 
     def is_lost(self, error: BaseException) -> bool:
@@ -83,6 +88,12 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error means that an SQLite file is damaged: trying again will not help."""
+    name: str = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
 
 def sqlite_url(path: Path) -> URL:

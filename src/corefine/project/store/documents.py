@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select
 
 from corefine import formats
 from corefine.document import Document
-from corefine.errors import CorefineError, Fault, InputError
+from corefine.errors import CorefineError, DamagedDocumentError, Fault, InputError
 from corefine.project.store import schema
 from corefine.project.store.database import Database
 
@@ -81,7 +81,10 @@ class Documents:
             content = connection.execute(select(DOCUMENTS.content).where(DOCUMENTS.id == document_id)).scalar()
         if content is None:
             raise LookupError(f"there is no document {document_id}")
-        return next(iter(formats.read(io.BytesIO(content.encode()), "jsonl")))
+        try:
+            return next(iter(formats.read(io.BytesIO(content.encode()), "jsonl")))
+        except (CorefineError, UnicodeError, StopIteration) as error:
+            raise DamagedDocumentError(f"the stored text of document {document_id} is damaged: {error}") from error
 
 
 def all_of(connection: Connection) -> list[DocumentInfo]:

@@ -27,6 +27,9 @@ from corefine.project.store import schema
 RULES, STARTER, TRAINED = "rules", "starter", "trained"
 TRAINING, READY, FAILED = "training", "ready", "failed"
 
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, OverflowError, BadZipFile, zlib.error, InputError)
+"""What reading a damaged prediction can raise."""
+
 EMPTY = Prediction(
     (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 1)), members=np.zeros((1, 0, 1)), mention_scores=np.zeros(0)
 )
@@ -124,7 +127,7 @@ class Predictions:
             raise ModelError(f"the prediction of version {version} cannot be read ({error.strerror})") from error
         try:
             return parse(content)
-        except (EOFError, ValueError, KeyError, TypeError, OverflowError, BadZipFile, zlib.error, InputError) as error:
+        except UNREADABLE as error:
             with suppress(OSError):
                 path.unlink()  # so that it is made again
             raise ModelError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -21,6 +23,7 @@ from corefine.errors import (
     ServerReplacedError,
     UnknownAnswerError,
 )
+from corefine.project.store.database import is_damage
 from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
 
 
@@ -88,6 +91,10 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
-        cause = str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
-        message = f"the database cannot be reached ({cause}): nothing was lost, try again"
+        if is_damage(error):
+            message = "the database is damaged: this was not recorded. The owner can run `corefine project check`"
+            return ApiError(503, "damaged", message).response()
+        # A message of PostgreSQL can name hosts and paths, which are nobody's business.
+        cause = f" ({error.orig})" if isinstance(error, DBAPIError) and isinstance(error.orig, sqlite3.Error) else ""
+        message = f"the database cannot be used now{cause}: try again; sending the same again is safe"
         return ApiError(503, "unavailable", message).response()

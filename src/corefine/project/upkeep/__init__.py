@@ -1,0 +1,1 @@
+"""Checking, repairing, backing up and restoring a project."""

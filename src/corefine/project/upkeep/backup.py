@@ -1,0 +1,205 @@
+"""One file with everything of a project that cannot be made again: its database and its trained models.
+
+The file is a zip archive. The database in it is SQLite, also for a project in PostgreSQL, so that a backup can be
+restored into either. It is taken in one moment, while a server may go on writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, inspect, select, text
+from sqlalchemy.exc import DBAPIError
+
+from corefine import __version__
+from corefine.errors import InputError
+from corefine.files import AtomicFiles, make_private
+from corefine.project.project import SQLITE, Project
+from corefine.project.store import schema
+from corefine.project.store.database import Database, sqlite_url
+
+FORMAT = 1
+MANIFEST = "backup.json"
+ROWS_AT_ONCE = 1000
+_ALLOWED = re.compile(r"project\.sqlite|models/v\d{1,9}/[\w.-]{1,200}")
+
+
+def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, int]:
+    """Write a backup, which only its owner can read. Returns how many rows each table has, and how many model files."""
+    if path.exists():
+        raise InputError(f"{path} is there already: name a file that is not")
+    try:
+        with TemporaryDirectory(prefix=".corefine-backup-", dir=path.absolute().parent) as folder:
+            copy = Path(folder) / SQLITE
+            counts = _copy_database(project.database, copy)
+            files = {SQLITE: copy}
+            if models:
+                files |= {file.relative_to(project.folder).as_posix(): file for file in _model_files(project)}
+            _write(path, files, counts)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    return {**counts, "model files": len(files) - 1}
+
+
+def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
+    """Make a project of a backup, in a folder and, if named, a PostgreSQL database, which must be empty."""
+    folder = folder.expanduser().resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not empty: a backup is restored into a new folder; nothing was changed")
+    with _opened(path) as (archive, manifest):
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=f".{folder.name[:50]}-", dir=folder.parent) as made:
+                _unpack(archive, manifest, Path(made) / "project")
+                if database is not None:
+                    _fill_database(Path(made) / "project" / SQLITE, database)
+                if folder.exists():
+                    folder.rmdir()
+                (Path(made) / "project").rename(folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+    with Project(folder, database=database):
+        pass  # brings it up to date
+
+
+# Writing
+
+
+def _copy_database(database: Database, target: Path) -> dict[str, int]:
+    """A copy of the database, as it is at one moment."""
+    if database.is_sqlite:
+        with database.read() as connection, closing(sqlite3.connect(target)) as copy:
+            driver: Any = connection.connection.dbapi_connection
+            driver.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file
+    made = Database(sqlite_url(target))
+    try:
+        if not database.is_sqlite:
+            made.upgrade()
+            with database.engine.connect().execution_options(isolation_level="REPEATABLE READ") as source_rows:
+                copy_rows(source_rows, made)
+        with made.read() as connection:
+            present = set(inspect(connection).get_table_names())
+            tables = [table for table in schema.metadata.sorted_tables if table.name in present]
+            return {
+                table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables
+            }
+    finally:
+        made.close()
+
+
+def copy_rows(source: Connection, target: Database) -> None:
+    """Copy all rows into a database that has the tables and no rows."""
+    with target.write() as connection:
+        for table in schema.metadata.sorted_tables:
+            found = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table))
+            for part in found.mappings().partitions(ROWS_AT_ONCE):
+                connection.execute(insert(table), [dict(row) for row in part])
+        if not target.is_sqlite:
+            _reset_counters(connection)
+
+
+def _reset_counters(connection: Connection) -> None:
+    """Let PostgreSQL count on from the rows that were copied."""
+    for table in schema.metadata.sorted_tables:
+        sequence = None
+        if "id" in table.c and table.name != "writers":
+            sequence = connection.execute(
+                text("SELECT pg_get_serial_sequence(:table, 'id')"), {"table": table.name}
+            ).scalar()
+        if sequence is not None:
+            last = connection.execute(select(func.max(table.c.id))).scalar()
+            if last is not None:
+                connection.execute(text("SELECT setval(:sequence, :last)"), {"sequence": sequence, "last": last})
+
+
+def _model_files(project: Project) -> Iterator[Path]:
+    for file in sorted(project.models.glob("v*/*")):
+        if file.is_file() and _ALLOWED.fullmatch(file.relative_to(project.folder).as_posix()):
+            yield file
+
+
+def _write(path: Path, files: dict[str, Path], counts: dict[str, int]) -> None:
+    hashes = {name: _sha256(file) for name, file in files.items()}
+    about = {"format": FORMAT, "corefine": __version__, "made_at": time.time(), "rows": counts, "files": hashes}
+    with (
+        AtomicFiles(private=True) as output,
+        output.open(path) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        archive.writestr(MANIFEST, json.dumps(about, indent=1))
+        for name, file in files.items():
+            archive.write(file, name)
+
+
+# Reading
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """A backup and what it says of itself."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(archive.read(MANIFEST))
+            names = list(manifest["files"])
+            if manifest["format"] > FORMAT:
+                raise InputError(f"{path} was made by a newer corefine ({manifest['corefine']}): upgrade")
+            if SQLITE not in names or not all(_ALLOWED.fullmatch(name) for name in names):
+                raise InputError(f"{path} is no backup of a corefine project")
+            yield archive, manifest
+    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is no backup of a corefine project, or is damaged: {error}") from error
+
+
+def _unpack(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path) -> None:
+    """Unpack the files, and compare them with what the backup says they were."""
+    folder.mkdir(mode=0o700)
+    for name, expected in manifest["files"].items():
+        target = folder / name
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with archive.open(name) as packed, target.open("xb") as out:
+            shutil.copyfileobj(packed, out, 1 << 20)
+            out.flush()
+            os.fsync(out.fileno())
+        make_private(target)
+        if _sha256(target) != expected:
+            raise InputError(f"the backup is damaged: {name} is not what was backed up")
+
+
+def _fill_database(copy: Path, url: str) -> None:
+    """Put the rows of a copy into an empty PostgreSQL database, and remove the copy."""
+    source, target = Database(sqlite_url(copy)), Database(url)
+    try:
+        if target.is_sqlite:
+            raise InputError("--database takes a PostgreSQL URL; without it, the backup is restored into the folder")
+        with target.read() as connection:
+            if inspect(connection).get_table_names():
+                raise InputError(f"the database {target.name} is not empty: nothing was changed")
+        source.upgrade()
+        target.upgrade()
+        with source.read() as connection:
+            copy_rows(connection, target)
+    except DBAPIError as error:
+        raise InputError(f"the database {target.name} cannot be filled: {error.orig}") from error
+    finally:
+        source.close()
+        target.close()
+    for file in copy.parent.glob(f"{SQLITE}*"):
+        file.unlink()
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
