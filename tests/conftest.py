@@ -38,3 +38,8 @@ def corpora() -> Path:
 @pytest.fixture(scope="session")
 def scorer_cases() -> Path:
     return _folder("COREFINE_SCORER_CASES", "scorer-cases")
+
+
+@pytest.fixture(scope="session")
+def format_samples() -> Path:
+    return _folder("COREFINE_FORMAT_SAMPLES", "format-samples")

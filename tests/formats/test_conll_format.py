@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from corefine.document import Document, Span, SplitSpan
-from corefine.errors import FormatError, LossError
+from corefine.errors import Fault, FormatError, LossError
 from corefine.formats import FORMATS, write_stream
 from helpers.format_making import read_bytes, rendered, with_faults
 
@@ -51,7 +51,7 @@ def test_brackets(cells: list[str], expected: list[list[tuple[int, int]]]) -> No
         ("#begin document (a); part 003); part 004", "a); part 003", 4),
         ("# begin document GUM_bio_x", "GUM_bio_x", 0),
         ("#begin document (nw/dev//0); part 000", "nw/dev//0", 0),
-        ("#begin document ()", "", 0),
+        ("#begin document ()", "stdin", 0),
     ],
 )
 def test_names_and_parts(line: str, name: str, part: int) -> None:
@@ -193,3 +193,23 @@ def test_what_it_cannot_express_is_named() -> None:
     (again,) = read_bytes(stream.getvalue(), "conll")
     assert again.tokens == ("a b", "_", "c", "d", "e")
     assert again.clusters == ((Span(0, 2), Span(0, 3)),)
+
+
+@pytest.mark.parametrize("cell", ["(2", "2)", "(2)x"])
+def test_repair_leaves_out_a_bad_bracket_and_keeps_the_document(cell: str) -> None:
+    data = f"#begin document (a); part 000\na\t0\t0\tAnn\t(1)\na\t0\t1\tsaw\t{cell}\na\t0\t2\ther\t(1)\n{END}"
+    faults: list[Fault] = []
+    (document,) = read_bytes(data, "conll", on_fault=faults.append, repair=True)
+    assert (document.clusters[0], [fault.fatal for fault in faults]) == (((0, 0), (2, 2)), [False])
+    assert not read_bytes(data, "conll", on_fault=faults.append)
+
+
+def test_files_of_eleven_and_fourteen_columns_keep_the_meaning_of_each() -> None:
+    eleven = "a 0 0 Ann NNP (S* ann 01 1 Bo (1)".replace(" ", "\t")
+    fourteen = "a 0 0 Ann NNP (S* ann 01 1 Bo (PER) (ARG0*) (V*) (1)".replace(" ", "\t")
+    for row, ner, arguments in ((eleven, None, None), (fourteen, ("(PER)",), ("(ARG0*) (V*)",))):
+        (document,) = read_bytes(f"#begin document (a); part 000\n{row}\n\n{END}", "conll")
+        assert document.speakers == ("Bo",)
+        assert (document.layers["xpos"], document.layers["sense"]) == (("NNP",), ("1",))
+        assert (document.layers.get("ner"), document.layers.get("arguments")) == (ner, arguments)
+        assert read_bytes(rendered([document], "conll"), "conll") == [document]

@@ -221,3 +221,26 @@ def test_what_it_cannot_express_is_named() -> None:
     }
     (again,) = read_bytes(rendered([document], "conllu"), "conllu")
     assert again.clusters == ((Span(0, 2),), (SplitSpan([(0, 0), (4, 4)]),))
+
+
+def test_bridging_and_split_antecedents_point_only_to_entities_that_exist() -> None:
+    """udapi, the reference, refuses a file in which they do not."""
+    rows = ["(e1)", "(e2)", "(e3)"]
+    lines = [
+        f"{n}\tw{n}\t_\tX\t_\t_\t0\troot\t_\t{'Bridge=e1<e3:part|' if n == 3 else ''}Entity={cell}"
+        f"{'|SplitAnte=e1<e3,e2<e3' if n == 3 else ''}"
+        for n, cell in enumerate(rows, start=1)
+    ]
+    data = "\n".join(["# newdoc id = a", "# global.Entity = eid", "# sent_id = 1", *lines, "", ""])
+    (document,) = read_bytes(data, "conllu")
+    assert "Bridge=e1<e3:part|Entity=(e3)|SplitAnte=e1<e3,e2<e3" in rendered([document], "conllu")
+    for clusters, expected in (
+        ([[(0, 0)], [(2, 2)]], "Bridge=e1<e3:part|Entity=(e3)|SplitAnte=e1<e3"),
+        ([[(1, 1)], [(2, 2)]], "Entity=(e3)|SplitAnte=e2<e3"),
+        ([[(0, 0)], [(1, 1)]], "\t_\n"),
+    ):
+        written = rendered([document.with_clusters(clusters)], "conllu")
+        assert expected in written
+        udapi = pytest.importorskip("udapi.core.document").Document()
+        udapi.from_conllu_string(written)
+        assert len(udapi.coref_entities) == 2

@@ -15,7 +15,7 @@ import corefine
 from corefine import files
 from corefine.document import Document
 from corefine.errors import InputError, LossError
-from corefine.formats import format_for, knows, read_all, write
+from corefine.formats import FORMATS, format_for, knows, read_all, write
 from corefine.formats.text import file_stem, name_and_part
 
 
@@ -34,7 +34,7 @@ def test_endings_tell_formats() -> None:
     assert not knows(Path("a.gz"))
     assert format_for("a.txt", "jsonl").name == "jsonl"
     for path, format in (("a.xyz", None), ("a", None), (None, None), ("a.txt", "xml")):
-        with pytest.raises(InputError, match="conll, conllu, jsonl, brat, text"):
+        with pytest.raises(InputError, match=", ".join(FORMATS)):
             format_for(path, format)
 
 

@@ -30,9 +30,13 @@ def with_faults(data: bytes | str, format: str) -> tuple[list[Document], list[Fa
     return read_bytes(data, format, on_fault=faults.append), faults
 
 
+def as_bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()
+
+
 def rendered(documents: Iterable[Document], format: str) -> str:
     (render,) = FORMATS[format].files.values()
-    return "".join(map(render, documents))
+    return "".join(str(render(document)) for document in documents)
 
 
 @st.composite

@@ -15,7 +15,7 @@ from typing import NoReturn
 import typer
 
 from corefine.cli.annotate import annotate
-from corefine.cli.convert import check, convert
+from corefine.cli.convert import check, convert, formats
 from corefine.cli.data import app as data
 from corefine.cli.demo import demo
 from corefine.cli.options import CommandWithRay
@@ -46,7 +46,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
-for command in (annotate, export, invite, times, check, convert, demo, predict, plot, score, train):
+for command in (annotate, export, invite, times, check, convert, formats, demo, predict, plot, score, train):
     app.command()(command)
 for command in (reproduce, simulate):
     app.command(cls=CommandWithRay)(command)

@@ -1,4 +1,4 @@
-"""`corefine convert` and `corefine check`: documents in files."""
+"""`corefine convert`, `check` and `formats`: documents in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corefine.cli.options import Format, From, Json, Language, Lossy, Source, Target, To
-from corefine.cli.output import show_json, tracked
+from corefine.cli.output import show_json, show_table, tracked
 
 if TYPE_CHECKING:
     from corefine.errors import Fault
@@ -23,10 +23,13 @@ def convert(
     skip_faulty: Annotated[
         bool, typer.Option("--skip-faulty", help="Leave out documents that cannot be read instead of stopping.")
     ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Leave out a bad bracket or link, and keep its document.")
+    ] = False,
     language: Language = None,
     json: Json = False,
 ) -> None:
-    """Convert between CoNLL-2012 (conll), CoNLL-U with CorefUD entities (conllu), JSON lines (jsonl), brat and text.
+    """Convert between the formats that `corefine formats` lists.
 
     All that OUT can express is kept. What it cannot express is an error that says what, unless --lossy is given. OUT is
     written whole or not at all. Files may be packed with gzip (.gz).
@@ -42,6 +45,7 @@ def convert(
         lossy=lossy,
         skip_faulty=skip_faulty,
         language=language,
+        repair=repair,
         on_fault=_show_fault,
         tracked=lambda documents: tracked(documents, "converting"),
     )
@@ -55,6 +59,16 @@ def convert(
 
 def _show_fault(fault: Fault) -> None:
     typer.echo(f"corefine: {'unreadable' if fault.fatal else 'repaired'}: {fault}", err=True)
+
+
+def formats(json: Json = False) -> None:
+    """List the formats: names, endings, and what each can express."""
+    from corefine.formats.table import COLUMNS, as_dict, rows
+
+    if json:
+        show_json(as_dict())
+    else:
+        show_table(list(COLUMNS), [[cell.replace("`", "") for cell in row] for row in rows()])
 
 
 def check(

@@ -1,4 +1,4 @@
-"""Foreign files into documents and back: one module a format, chosen by a file's ending or by name.
+"""Foreign files into documents and back: one module a format, chosen by a file's ending and content, or by name.
 
     for document in corefine.read("corpus.conll.gz"): ...
     corefine.write(documents, "corpus.jsonl")
@@ -9,11 +9,15 @@ docs/formats.md says what each format can express.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from glob import has_magic
+from itertools import chain
 from os import PathLike
+from pathlib import Path
 
 from corefine.document import Document
+from corefine.files import is_folder
 from corefine.formats.find import FoundFile, find_files
-from corefine.formats.registry import FORMATS, Format, format_for, knows
+from corefine.formats.registry import FORMATS, Format, format_for, format_of, format_of_stream, knows
 from corefine.formats.source import OnFault, Source, Where
 from corefine.formats.writing import write, write_stream
 
@@ -24,6 +28,7 @@ __all__ = [
     "OnFault",
     "find_files",
     "format_for",
+    "format_of",
     "knows",
     "read",
     "read_all",
@@ -33,20 +38,46 @@ __all__ = [
 
 
 def read(
-    where: Where, format: str | None = None, *, on_fault: OnFault | None = None, language: str | None = None
+    where: Where,
+    format: str | None = None,
+    *,
+    on_fault: OnFault | None = None,
+    language: str | None = None,
+    repair: bool = False,
 ) -> Iterator[Document]:
-    """The documents of a file (or binary stream), one by one as they are complete; gzip is unpacked.
+    """The documents of a file, folder, glob pattern or binary stream, one by one; gzip is unpacked.
 
     Without `on_fault` the first document that cannot be read raises `FormatError`, and what could be repaired is not
-    reported. With it, every `Fault` is handed over and the other documents still come. `language` is the code of
-    the language of documents that do not name theirs; it also chooses the rules by which running text is split.
+    reported. With it, every `Fault` is handed over and the other documents still come. With `repair`, a bad bracket or
+    link is left out and its document kept. `language` is the code of the language of documents that do not name
+    theirs; it also chooses the rules by which running text is split.
     """
-    found = format_for(where if isinstance(where, str | PathLike) else None, format)
-    return found.read(Source(where, on_fault=on_fault, language=language))
+    if not isinstance(where, str | PathLike):
+        return _documents(Source(where, on_fault=on_fault, language=language, repair=repair), format)
+    path = Path(where)
+    paths = [path] if path.is_file() or not (is_folder(path) or has_magic(str(path))) else None
+    sources = (
+        Source(each, on_fault=on_fault, language=language, repair=repair)
+        for each in paths or [found.path for found in find_files([path], format)]
+    )
+    return chain.from_iterable(_documents(source, format) for source in sources)
+
+
+def _documents(source: Source, format: str | None) -> Iterator[Document]:
+    if format is not None:
+        found = format_for(None, format)
+    else:
+        found = format_of_stream(source.head()) if source.path is None else format_of(source.path)
+    return found.read(source)
 
 
 def read_all(
-    where: Where, format: str | None = None, *, on_fault: OnFault | None = None, language: str | None = None
+    where: Where,
+    format: str | None = None,
+    *,
+    on_fault: OnFault | None = None,
+    language: str | None = None,
+    repair: bool = False,
 ) -> list[Document]:
-    """All documents of a file, as `read`."""
-    return list(read(where, format, on_fault=on_fault, language=language))
+    """All documents, as `read`."""
+    return list(read(where, format, on_fault=on_fault, language=language, repair=repair))

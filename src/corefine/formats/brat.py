@@ -1,15 +1,17 @@
 """brat standoff: a text (`.txt`) and beside it annotations that point into its characters (`.ann`).
 
 Every `T` line is a mention. `*` lines, and relations whose type begins with "Coref" or is Ident, Identity or Equiv,
-join mentions to entities. A token is divided where a mention begins or ends inside it. Identifiers, types and all other
-annotations are kept, and written back as long as the mentions that they point to exist.
+join mentions to entities. LitBank has its entities as types instead: a second `T` line over the span of each mention
+has a type such as `the_prince-3`, which all mentions of an entity share. A token is divided where a mention begins or
+ends inside it. Identifiers, types and all other annotations are kept, and written back as long as the mentions that
+they point to exist.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +19,7 @@ from typing import Any, NamedTuple
 from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.formats import losses as lost
+from corefine.formats import standoff
 from corefine.formats.source import Source
 from corefine.formats.text import name_and_part
 from corefine.formats.tokens import Characters, Tokens, splitting_losses, text_of, tokenise
@@ -26,6 +29,7 @@ TYPE = "Mention"
 """The type of mentions that were not read from brat."""
 
 _SAME = re.compile(r"coref.*|ident|identity|equiv", re.IGNORECASE)
+_CHAIN = re.compile(r".+-\d+")
 _REFERENCE = re.compile(r"\bT\d+\b", re.ASCII)
 _TYPE = re.compile(r"\S+")
 _FRAGMENT = re.compile(r"(\d{1,12}) (\d{1,12})", re.ASCII)
@@ -43,8 +47,8 @@ def read(source: Source) -> Iterator[Document]:
     if source.path is None:
         raise InputError("brat standoff is two files, .txt and .ann: give a path, not a stream")
     text_path, annotation_path = pair(source.path)
-    text_source = Source(text_path, on_fault=source.on_fault)
-    source = Source(annotation_path, on_fault=source.on_fault, language=source.language)
+    text_source = source.beside(text_path)
+    source = source.beside(annotation_path)
     for path in (text_path, annotation_path):
         if not path.is_file():
             source.fault(f"{path} is missing: .txt and .ann belong together", document=None)
@@ -88,6 +92,7 @@ class _Annotations:
         self.links: list[tuple[str, list[str], int]] = []
         self.others: list[str] = []
         self.places: dict[str, str] = {}
+        self.chains = False
         for line in source.lines():
             if line.damage:
                 source.fault(line.damage, line=line.number)
@@ -95,6 +100,32 @@ class _Annotations:
                 self.lines.append(line.text)
                 self._add(line.text, line.number)
         self._check_links()
+        self._find_chains()
+
+    def _find_chains(self) -> None:
+        """Find out whether types are the names of entities, as in LitBank; spans of no entity are no mentions then."""
+        named = [id_ for id_, mention in self.mentions.items() if _CHAIN.fullmatch(mention.type)]
+        spans = {self.mentions[id_].parts for id_ in named}
+        others = {mention.parts for id_, mention in self.mentions.items() if id_ not in set(named)}
+        self.chains = bool(named) and not self.links and len(spans & others) * 2 > len(spans)
+        if not self.chains:
+            return
+        for id_, mention in list(self.mentions.items()):
+            if mention.parts not in spans:
+                del self.mentions[id_]
+                self.others.append(next(line for line in self.lines if line.startswith(f"{id_}\t")))
+
+    def _groups(self) -> list[list[str]]:
+        """The identifiers that belong together."""
+        if not self.chains:
+            return [ids for _, ids, _ in self.links]
+        by_type: dict[str, list[str]] = {}
+        by_place: dict[tuple[Characters, ...], list[str]] = {}
+        for id_, mention in self.mentions.items():
+            by_place.setdefault(mention.parts, []).append(id_)
+            if _CHAIN.fullmatch(mention.type):
+                by_type.setdefault(mention.type, []).append(id_)
+        return [*by_type.values(), *by_place.values()]
 
     def _add(self, text: str, line: int) -> None:
         id_, _, rest = text.partition("\t")
@@ -138,24 +169,9 @@ class _Annotations:
 
     def clusters(self, words: Tokens) -> dict[str, list[Span]]:
         """Entities, each by one of its identifiers."""
-        groups = _LinkedIds(self.mentions)
-        for _, ids, _ in self.links:
-            groups.join([i for i in ids if i in self.mentions])
-        clusters: dict[str, list[Span]] = {}
-        owner: dict[Span, str] = {}
-        # a span may have several T lines, of several types: those without links follow the one that has them
-        for id_ in sorted(self.mentions, key=lambda i: len(groups.of[i]) == 1):
-            mention, group = self.mentions[id_], groups.of[id_]
-            span = words.span(mention.parts)
-            if span is None:
-                what = f"{id_} holds only white space, and was left out"
-                self.source.fault(what, line=mention.line, fatal=False)
-                continue
-            self.places[id_] = str(span)
-            if span in owner and (len(group) == 1 or owner[span] == group[0]):
-                continue
-            owner.setdefault(span, group[0])
-            clusters.setdefault(group[0], []).append(span)
+        regions = {id_: (mention.parts, mention.line) for id_, mention in self.mentions.items()}
+        clusters, places = standoff.clusters(self.source, words, regions, self._groups())
+        self.places = {id_: str(span) for id_, span in places.items()}
         return clusters
 
     def extra(self) -> dict[str, list[list[str]] | list[str]]:
@@ -164,21 +180,8 @@ class _Annotations:
             "mentions": [[place, id_, self.mentions[id_].type] for id_, place in sorted(self.places.items())],
             "links": [text for text, _, _ in self.links],
             "others": self.others,
+            **({"chains": ["types"]} if self.chains else {}),
         }
-
-
-class _LinkedIds:
-    """Identifiers joined into groups: `of` has the group of each."""
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self.of = {id_: [id_] for id_ in ids}
-
-    def join(self, ids: Sequence[str]) -> None:
-        for other in ids[1:]:
-            small, big = sorted((self.of[ids[0]], self.of[other]), key=len)
-            if small is not big:
-                big += small
-                self.of.update(dict.fromkeys(small, big))
 
 
 def losses(document: Document) -> Counter[str]:
@@ -200,7 +203,9 @@ def render(document: Document) -> str:
     for place, id_, kind in lost.entries(kept, "mentions", 3):
         known.setdefault(str(place), []).append((str(id_), str(kind)))
     used = {id_ for entries in known.values() for id_, _ in entries}
-    fresh = (f"T{number}" for number in range(1, len(used) + sum(map(len, document.clusters)) + 2))
+    used |= {line.partition("\t")[0] for line in kept["others"]}
+    fresh = (f"T{number}" for number in range(1, len(used) + 2 * sum(map(len, document.clusters)) + 2))
+    chains = _chains(document, known) if kept["chains"] else {}
     lines: list[str] = []
     ids: dict[Span, list[str]] = {}
     for span in document.mentions:
@@ -208,12 +213,18 @@ def render(document: Document) -> str:
         if not fragments:
             continue
         entries = known.get(str(span)) or [(next(i for i in fresh if i not in used), TYPE)]
+        if chains:
+            if not any(_CHAIN.fullmatch(kind) for _, kind in entries):
+                entries = [*entries, (next(i for i in fresh if i not in used), chains[span])]
+            entries = [(id_, chains[span] if _CHAIN.fullmatch(kind) else kind) for id_, kind in entries]
         ids[span] = [id_ for id_, _ in entries]
         where = ";".join(f"{start} {end}" for start, end in fragments)
         quoted = " ".join(text[start:end] for start, end in fragments).replace("\t", " ")
         lines += [f"{id_}\t{kind} {where}\t{quoted}" for id_, kind in entries]
-    lines += _links(document, ids, kept["links"])
+    if not chains:
+        lines += _links(document, ids, kept["links"])
     present = {id_ for entries in ids.values() for id_ in entries}
+    present |= {line.partition("\t")[0] for line in kept["others"] if line.startswith("T")}
     lines += [line for line in kept["others"] if present.issuperset(_REFERENCE.findall(line))]
     return "".join(f"{line}\n" for line in lines)
 
@@ -221,16 +232,33 @@ def render(document: Document) -> str:
 def _kept(document: Document) -> dict[str, list[Any]]:
     """What a brat reader left in `extra`. Anything that cannot be from one is ignored."""
     content = document.extra.get(NAME)
-    kept: dict[str, list[Any]] = {"mentions": [], "links": [], "others": []}
+    kept: dict[str, list[Any]] = {"mentions": [], "links": [], "others": [], "chains": []}
     if isinstance(content, dict):
         kept["mentions"] = [
             entry
             for entry in lost.entries(content, "mentions", 3)
             if _REFERENCE.fullmatch(str(entry[1])) and _TYPE.fullmatch(str(entry[2]))
         ]
-        for field in ("links", "others"):
+        for field in ("links", "others", "chains"):
             kept[field] = [str(line) for line in lost.listed(content, field) if "\n" not in str(line)]
     return kept
+
+
+def _chains(document: Document, known: dict[str, list[tuple[str, str]]]) -> dict[Span, str]:
+    """The type that names the entity of each mention: the one that most mentions of the entity had, or a new one."""
+    old = {place: kind for place, entries in known.items() for _, kind in entries if _CHAIN.fullmatch(kind)}
+    number = max((int(kind.rpartition("-")[2]) for kind in old.values()), default=-1)
+    given: set[str] = set()
+    chains: dict[Span, str] = {}
+    for cluster in document.clusters:
+        votes = Counter(old[str(span)] for span in cluster if str(span) in old)
+        name = next((kind for kind, _ in votes.most_common() if kind not in given), None)
+        if name is None:
+            number += 1
+            name = f"{'_'.join(document.words(cluster[0]).split()) or 'entity'}-{number}"
+        given.add(name)
+        chains |= dict.fromkeys(cluster, name)
+    return chains
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:
@@ -244,17 +272,10 @@ def _fragments(text: str, start: int, end: int) -> Iterator[Characters]:
         yield at, end
 
 
-def _links(document: Document, ids: dict[Span, list[str]], kept: Iterable[str]) -> Iterator[str]:
+def _links(document: Document, ids: dict[Span, list[str]], kept: Sequence[str]) -> Iterator[str]:
     """The links of the source that are still true, and a `*` line for each entity that they do not connect."""
-    entity = {i: n for n, cluster in enumerate(document.clusters) for span in cluster for i in ids.get(span, ())}
-    groups = _LinkedIds(entity)
-    for entries in ids.values():
-        groups.join(entries)
-    for line in kept:
-        linked = _REFERENCE.findall(line)
-        if len({entity.get(i) for i in linked}) == 1 and linked[0] in entity:
-            groups.join(linked)
-            yield line
+    groups, true = standoff.still_true(document.clusters, ids, [_REFERENCE.findall(line) for line in kept])
+    yield from (line for line, is_true in zip(kept, true, strict=True) if is_true)
     for cluster in document.clusters:
         first = [ids[span][0] for span in cluster if span in ids]
         if first and len(groups.of[first[0]]) < sum(len(ids.get(span, ())) for span in cluster):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from corefine.errors import Fault, InputError
 from corefine.formats.find import find_files
-from corefine.formats.registry import format_for
+from corefine.formats.registry import format_of
 from corefine.formats.source import OnFault, Source
 
 
@@ -37,8 +37,8 @@ def check(
     for found in find_files(wheres, format):
         checked.files += 1
         before = checked.documents, len(checked.faults)
-        reader = format_for(found.path, format)
         try:
+            reader = format_of(found.path, format)
             for _ in reader.read(Source(found.path, on_fault=note, language=language)):
                 checked.documents += 1
         except InputError as error:

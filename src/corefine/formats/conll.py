@@ -43,7 +43,8 @@ def read(source: Source) -> Iterator[Document]:
             if draft is not None:
                 source.fault("the document has no #end document", line=line.number, fatal=False)
                 yield from draft.finished()
-            draft = _Draft(source, *_name_and_part(begin[1]), line.number)
+            name, part = _name_and_part(begin[1])
+            draft = _Draft(source, name or source.stem, part, line.number)
             if line.damage:
                 source.fault(line.damage, line=line.number)
         elif text[0] == "#" and _END.fullmatch(text):
@@ -160,7 +161,7 @@ class _Draft:
                 label = bracket[opens : len(bracket) - closes]
                 if not label or not (opens or closes):
                     what = f"{bracket[:50]!r} is neither a bracket with the name of an entity nor one of - _ *"
-                    self.source.fault(what, line=self.lines[token], token=token)
+                    self.source.fault(what, line=self.lines[token], token=token, mendable=True)
                     continue
                 spans = clusters.setdefault(label, [])
                 if opens and closes:
@@ -171,10 +172,11 @@ class _Draft:
                     spans.append(Span(opened[label].pop(), token))
                 else:
                     what = f"entity {label} is closed here but not open"
-                    self.source.fault(what, line=self.lines[token], token=token)
+                    self.source.fault(what, line=self.lines[token], token=token, mendable=True)
         for label, tokens in opened.items():
             for token in tokens:
-                self.source.fault(f"entity {label} is opened here but not closed", line=self.lines[token], token=token)
+                what = f"entity {label} is opened here but not closed"
+                self.source.fault(what, line=self.lines[token], token=token, mendable=True)
         return clusters
 
 
@@ -191,6 +193,7 @@ def genre_of(name: str) -> str | None:
 def losses(document: Document) -> Counter[str]:
     found = lost.in_columns(document, LAYERS) + lost.of_extra(document, NAME)
     found += lost.count(
+        empty_names=not document.name,
         discontinuous_mentions=lost.split_mentions(document),
         crossing_mentions_of_one_entity=sum(len(crossing(_plain(cluster))) for cluster in document.clusters),
         genre=document.genre is not None and document.genre != genre_of(document.name),

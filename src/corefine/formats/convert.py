@@ -12,9 +12,10 @@ from pathlib import Path
 from corefine.document import Document
 from corefine.errors import Fault, InputError
 from corefine.files import is_folder
+from corefine.formats import read
 from corefine.formats.find import FoundFile, find_files
 from corefine.formats.registry import Format, format_for, knows, renamed
-from corefine.formats.source import OnFault, Source
+from corefine.formats.source import OnFault
 from corefine.formats.writing import output_files, refuse_losses, write_files, write_stream
 
 STREAM = "-"
@@ -44,6 +45,7 @@ def convert(
     lossy: bool = False,
     skip_faulty: bool = False,
     language: str | None = None,
+    repair: bool = False,
     on_fault: OnFault = lambda _: None,
     tracked: Tracked = lambda documents: documents,
 ) -> Summary:
@@ -51,7 +53,8 @@ def convert(
 
     The target is a file for all documents, a folder that gets the same files as the source (or a file for each
     document, if the format needs that), or standard output (`-`). On an error nothing is written. A document that
-    cannot be read is an error unless `skip_faulty`, and so is a loss unless `lossy`.
+    cannot be read is an error unless `skip_faulty`, and so is a loss unless `lossy`. With `repair`, a bad bracket
+    or link costs only itself.
     """
     summary = Summary()
     inputs: list[FoundFile | None] = [None] if source == STREAM else [*find_files([source], from_)]
@@ -68,8 +71,7 @@ def convert(
 
     def documents(found: FoundFile | None) -> Iterator[Document]:
         where = sys.stdin.buffer if found is None else found.path
-        reader = format_for(None if found is None else found.path, from_)
-        for document in tracked(reader.read(Source(where, on_fault=note, language=language))):
+        for document in tracked(read(where, from_, on_fault=note, language=language, repair=repair)):
             summary.documents += 1
             summary.mentions += sum(map(len, document.clusters))
             yield document

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from corefine.errors import InputError
 from corefine.files import is_folder, is_hidden
-from corefine.formats.registry import ending_of, format_for, knows
+from corefine.formats.registry import GENERIC, ending_of, format_for, knows
 
 
 class FoundFile(NamedTuple):
@@ -60,7 +60,8 @@ def _meant_by(where: Path, format: str | None, on_skip: Callable[[Path, str], No
         if on_skip is not None and format is None:
             for file in visible:
                 if not knows(file):
-                    on_skip(file, "its ending is that of no known format")
+                    what = "content" if ending_of(file) in GENERIC else "ending"
+                    on_skip(file, f"its {what} is that of no known format")
     if not found:
         raise InputError(f"{where}: no file of {f'the format {format}' if format else 'a known format'} there")
     return [FoundFile(path, path.relative_to(root)) for path in found]
@@ -97,10 +98,14 @@ def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix == ".gz" else path
 
 
+_MAIN = {".txt": ".ann", ".tokens": ".entities"}
+"""Endings of files that are read together with another of the same name."""
+
+
 def _preferred_to(path: Path) -> Path | None:
     """The unpacked path of a file that is read instead of this one, if it is among those found."""
     path = _unpacked(path)
-    if path.suffix == ".txt":
-        return path.with_suffix(".ann")
+    if path.suffix in _MAIN:
+        return path.with_suffix(_MAIN[path.suffix])
     better = path.name.replace("_auto_conll", "_gold_conll")
     return path.with_name(better) if better != path.name else None

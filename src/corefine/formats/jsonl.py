@@ -14,6 +14,7 @@ that span, so that readers that do not know `discontinuous` find it.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -22,7 +23,8 @@ from typing import Any, TypeVar
 from corefine.document import Document, Span, SplitSpan, span_of
 from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
-from corefine.formats.source import Line, Source
+from corefine.formats.fields import WrongError, as_list, as_pair, flat, get_field, json_object, name_and_part
+from corefine.formats.source import Source
 from corefine.formats.tokens import Tokens, tokenise
 
 NAME = "jsonl"
@@ -32,68 +34,47 @@ FIELDS = frozenset(
     "genre lang text offsets layers extra".split()
 )
 
+FOREIGN = {
+    "mention_clusters": "it is PreCo's (--from preco)",
+    "clusters_token_offsets": "it is Maverick's (--from maverick)",
+    "relations": "it is Prodigy's or doccano's (--from prodigy, --from doccano)",
+    "entities": "it is doccano's (--from doccano)",
+    "spans": "it is Prodigy's (--from prodigy)",
+    "corefs": "it is CoreNLP's (--from corenlp)",
+}
+"""Fields of other formats, and which."""
+
+_COREFERENCE = re.compile("coref|cluster|chain|mention|relation|entit|span|anaph", re.IGNORECASE)
+
 T = TypeVar("T")
-
-
-class _WrongError(Exception):
-    """A field has the wrong type or value."""
 
 
 def read(source: Source) -> Iterator[Document]:
     for line in source.lines():
-        record = _record(source, line) if line.text.strip() else None
+        record = json_object(source, line) if line.text.strip() else None
         if record is None:
             continue
-        name, part = _name_and_part(record, f"{source.stem}-{line.number}")
+        name, part = name_and_part(record, f"{source.stem}-{line.number}")
         source.begin(name, part, line.number)
         try:
             document = _document(source, record, name, part, line.number)
-        except (_WrongError, DocumentError) as wrong:
+        except (WrongError, DocumentError) as wrong:
             source.fault(str(wrong), line=line.number)
             continue
         if document is not None:
             yield document
 
 
-def _record(source: Source, line: Line) -> dict[str, Any] | None:
-    """The object of a line, or None after reporting a fault."""
-    record: Any = None
-    what = line.damage
-    try:
-        if what is None:
-            record = json.loads(line.text)
-            if "\\u" in line.text:  # an escape may be half of a character
-                json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        what = "a \\u escape is half of a character"
-    except RecursionError:
-        what = "brackets are nested too deeply"
-    except ValueError as error:
-        what = f"this is not JSON with one object a line: {error}"
-    if what is None and isinstance(record, dict):
-        return record
-    source.fault(what or f"a {_kind(record)} where an object is needed", line=line.number, document=None)
-    return None
-
-
-def _name_and_part(record: dict[str, Any], otherwise: str) -> tuple[str, int]:
-    key = record.get("doc_key", otherwise)
-    if not isinstance(key, str):
-        key = json.dumps(key)
-    name, part = record.get("name"), record.get("part")
-    if isinstance(name, str) and type(part) is int and key == f"{name}_{part}":
-        del record["name"], record["part"]
-        return name, part
-    return key, 0
-
-
 def _document(source: Source, record: dict[str, Any], name: str, part: int, line: int) -> Document | None:
-    text: str | None = _field(record, "text", str, None)
-    pairs = [[_pair(span, "clusters") for span in _list(c, "clusters")] for c in _field(record, "clusters", list, [])]
+    _refuse_unread(record)
+    text: str | None = get_field(record, "text", str, None)
+    pairs = [
+        [as_pair(span, "clusters") for span in as_list(c, "clusters")] for c in get_field(record, "clusters", list, [])
+    ]
     fields: dict[str, Any] = {
         "part": part,
-        "genre": _field(record, "genre", str, None),
-        "language": _field(record, "lang", str, None),
+        "genre": get_field(record, "genre", str, None),
+        "language": get_field(record, "lang", str, None),
         "text": text,
     }
     if text is not None and "sentences" not in record and "tokens" not in record:
@@ -104,27 +85,27 @@ def _document(source: Source, record: dict[str, Any], name: str, part: int, line
         tokens, starts = _sentences(source, record, line)
         clusters = [[Span(*pair) for pair in cluster] for cluster in pairs]
         if "offsets" in record:
-            fields["offsets"] = tuple(_pair(pair, "offsets") for pair in _field(record, "offsets", list, []))
+            fields["offsets"] = tuple(as_pair(pair, "offsets") for pair in get_field(record, "offsets", list, []))
     _add_discontinuous(record, clusters)
     size = len(tokens)
     if record.get("speakers") is not None:
-        speakers = _flat(record["speakers"], "speakers", size, (str, type(None)))
+        speakers = flat(record["speakers"], "speakers", size, (str, type(None)))
         if not NOBODY.issuperset(speakers):
             fields["speakers"] = tuple(None if who in NOBODY else who for who in speakers)
-    layers = _field(record, "layers", dict, {})
-    fields["layers"] = {layer: tuple(_flat(cells, f"layer {layer}", size, str)) for layer, cells in layers.items()}
+    layers = get_field(record, "layers", dict, {})
+    fields["layers"] = {layer: tuple(flat(cells, f"layer {layer}", size, str)) for layer, cells in layers.items()}
     fields["extra"] = _extra(record)
     return source.document(name, tokens, starts, {str(n): c for n, c in enumerate(clusters)}, **fields)
 
 
 def _sentences(source: Source, record: dict[str, Any], line: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
     if "sentences" in record:
-        sentences = [_list(sentence, "sentences") for sentence in _field(record, "sentences", list, [])]
+        sentences = [as_list(sentence, "sentences") for sentence in get_field(record, "sentences", list, [])]
     elif "tokens" in record:
-        tokens = _field(record, "tokens", list, [])
+        tokens = get_field(record, "tokens", list, [])
         sentences = [tokens] if tokens else []
     else:
-        raise _WrongError("the document has none of sentences, tokens and text")
+        raise WrongError("the document has none of sentences, tokens and text")
     if not all(sentences):
         source.fault("a sentence without tokens, which was left out", line=line, fatal=False)
     starts: list[int] = []
@@ -134,7 +115,7 @@ def _sentences(source: Source, record: dict[str, Any], line: int) -> tuple[tuple
         size += len(sentence)
     words = tuple(chain.from_iterable(sentences))
     if not all(isinstance(word, str) for word in words):
-        raise _WrongError("a token that is not a string")
+        raise WrongError("a token that is not a string")
     return words, tuple(starts)
 
 
@@ -149,7 +130,7 @@ def _from_text(
     """Split a text whose clusters are characters. A token ends where a mention does."""
     for start, end in chain.from_iterable(pairs):
         if not 0 <= start < end <= len(text):
-            raise _WrongError(f"characters {start}-{end} are outside the text or in the wrong order")
+            raise WrongError(f"characters {start}-{end} are outside the text or in the wrong order")
     strings = record.get("clusters_strings")
     if strings is not None and strings != [[text[start:end] for start, end in c] for c in pairs]:
         source.fault("clusters_strings are not what clusters point to, and were ignored", line=line, fatal=False)
@@ -158,7 +139,7 @@ def _from_text(
     except InputError as error:
         if language is None:  # the caller named it, not the file
             raise
-        raise _WrongError(str(error)) from error
+        raise WrongError(str(error)) from error
     clusters: list[list[Span]] = []
     for cluster in pairs:
         spans = [words.span([pair]) for pair in cluster]
@@ -171,13 +152,13 @@ def _from_text(
 def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> None:
     hulls: dict[int, set[Span]] = {}
     found: list[tuple[int, Span]] = []
-    for entry in _field(record, "discontinuous", list, []):
+    for entry in get_field(record, "discontinuous", list, []):
         number = entry.get("cluster") if isinstance(entry, dict) else None
         if type(number) is not int or not 0 <= number < len(clusters):
-            raise _WrongError("an entry of discontinuous does not name one of the clusters")
-        parts = [_pair(part, "discontinuous") for part in _list(entry.get("parts"), "discontinuous")]
+            raise WrongError("an entry of discontinuous does not name one of the clusters")
+        parts = [as_pair(part, "discontinuous") for part in as_list(entry.get("parts"), "discontinuous")]
         if not parts:
-            raise _WrongError("an entry of discontinuous has no parts")
+            raise WrongError("an entry of discontinuous has no parts")
         found.append((number, span_of(parts)))
         if entry.get("hull_in_clusters"):
             hulls.setdefault(number, set()).add(found[-1][1].hull)
@@ -187,51 +168,20 @@ def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> No
         clusters[number].append(span)
 
 
+def _refuse_unread(record: dict[str, Any]) -> None:
+    """Raise if there are no clusters, but a field that seems to hold coreference under another name."""
+    if "clusters" in record:
+        return
+    for field, value in record.items():
+        if field not in FIELDS and value and isinstance(value, list | dict) and _COREFERENCE.search(field):
+            hint = FOREIGN.get(field, "name its format with --from or --format, or rename the field to clusters")
+            raise WrongError(f"the field {field} seems to hold coreference that JSON lines does not know: {hint}")
+
+
 def _extra(record: dict[str, Any]) -> dict[str, Any]:
-    extra = dict(_field(record, "extra", dict, {}))
+    extra = dict(get_field(record, "extra", dict, {}))
     unknown = {field: value for field, value in record.items() if field not in FIELDS}
     return {**extra, NAME: unknown} if unknown else extra
-
-
-# Fields, checked
-
-
-def _field(record: dict[str, Any], field: str, kind: type[T], default: Any) -> Any:
-    value = record.get(field)
-    if value is None:
-        return default
-    if not isinstance(value, kind):
-        raise _WrongError(f"{field} is a {_kind(value)}")
-    return value
-
-
-def _list(value: object, field: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _WrongError(f"{field} holds a {_kind(value)} where a list is needed")
-    return value
-
-
-def _pair(value: object, field: str) -> tuple[int, int]:
-    if not (isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)):
-        raise _WrongError(f"{field} holds {str(value)[:50]} where [start, end] is needed")
-    return value[0], value[1]
-
-
-def _flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:
-    """One entry for each token, from one list, or from one list for each sentence."""
-    cells = _list(value, field)
-    if cells and isinstance(cells[0], list):
-        cells = list(chain.from_iterable(_list(inner, field) for inner in cells))
-    if len(cells) != size:
-        raise _WrongError(f"{field} has {len(cells)} entries for {size} tokens")
-    if not all(isinstance(cell, kind) for cell in cells):
-        raise _WrongError(f"{field} has an entry that is not a string")
-    return cells
-
-
-def _kind(value: object) -> str:
-    names = {dict: "object", list: "list", str: "string", bool: "boolean", type(None): "null"}
-    return names.get(type(value), "number")
 
 
 # Writing

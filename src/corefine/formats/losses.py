@@ -74,6 +74,10 @@ def of_extra(document: Document, own: str) -> Counter[str]:
                 lost.update(_of_conllu(content))
             case "brat", dict():
                 lost.update(_of_brat(content))
+            case _, dict() if content:
+                # formats that name their parts as people would: "mention labels", "other relations"
+                for part, value in content.items():
+                    lost[f"{part} of {name}"] += len(value) if isinstance(value, list | dict) else 1
             case _:
                 lost[f"extra of {name}"] += 1
     return lost

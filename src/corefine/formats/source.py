@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from corefine.document import Document, Span, normalise
 from corefine.errors import DocumentError, Fault, FormatError, InputError
+from corefine.formats.detect import SIZE, Head, head_of
 
 OnFault = Callable[[Fault], None]
 Where = str | PathLike[str] | BinaryIO
@@ -39,17 +40,30 @@ class Source:
 
     Without `on_fault`, the first fault that makes a document unreadable raises `FormatError`. With it, every fault is
     handed over, unreadable documents are left out, and reading goes on. `language` is for documents that name none.
+    With `repair`, a bad bracket or link costs only itself, and not its document.
     """
 
-    def __init__(self, where: Where, *, on_fault: OnFault | None = None, language: str | None = None) -> None:
+    def __init__(
+        self,
+        where: Where,
+        *,
+        on_fault: OnFault | None = None,
+        language: str | None = None,
+        repair: bool = False,
+    ) -> None:
         self.path = Path(where) if isinstance(where, str | PathLike) else None
         self._stream = None if isinstance(where, str | PathLike) else where
         self.on_fault = on_fault
         self.language = language
+        self.repair = repair
         self._document: str | None = None
         self._line: int | None = None
         self.broken = False
         self._seen: set[tuple[str, int]] = set()
+
+    def beside(self, where: Where) -> Source:
+        """Another input that is read in the same way."""
+        return Source(where, on_fault=self.on_fault, language=self.language, repair=self.repair)
 
     @property
     def label(self) -> str:
@@ -64,6 +78,14 @@ class Source:
         return stem.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # a name may be any bytes
 
     # Bytes and lines
+
+    def head(self) -> Head:
+        """The first bytes, which will still be read."""
+        if self.path is not None:
+            return head_of(self.path)
+        if not isinstance(self._stream, BufferedReader):
+            self._stream = BufferedReader(cast(RawIOBase, self._stream), SIZE)
+        return Head(self._stream.peek(SIZE))
 
     @contextmanager
     def open(self) -> Iterator[BufferedReader]:
@@ -103,11 +125,16 @@ class Source:
                 except UnicodeDecodeError as error:
                     yield Line(number, raw.decode(errors="replace"), bad_utf8(error))
 
+    def content(self) -> bytes:
+        """All bytes."""
+        read = []
+        with self.open() as stream:
+            read.append(stream.read())
+        return b"".join(read)
+
     def whole(self) -> str:
         """The text with nothing removed: offsets count every character, CRLF and byte order mark included."""
-        data = b""
-        with self.open() as stream:
-            data = stream.read()
+        data = self.content()
         if data.startswith(BOM):
             self.byte_order_mark()
         if (at := data.find(b"\r\n")) >= 0:
@@ -134,9 +161,15 @@ class Source:
         token: int | None = None,
         document: str | None = "",
         fatal: bool = True,
+        mendable: bool = False,
     ) -> None:
-        """Report a fault of the current document (or of the file, if `document` is None)."""
+        """Report a fault of the current document (or of the file, if `document` is None).
+
+        A `mendable` fault costs only what it is about, if the caller wants files to be repaired.
+        """
         name = self._document if document == "" else document
+        if mendable and self.repair:
+            what, fatal = f"{what}; left out", False
         found = Fault(what, self.label, line, name, token, fatal)
         if fatal and name is not None:
             self.broken = True
@@ -194,7 +227,8 @@ class Source:
             kept.append([])
             for span in spans:
                 if not 0 <= span.start <= span.end < size:
-                    self.fault(f"span {span} of entity {label} is outside the {size} tokens", line=self._line)
+                    what = f"span {span} of entity {label} is outside the {size} tokens"
+                    self.fault(what, line=self._line, mendable=True)
                     continue
                 line = line_of(span.start) if line_of is not None else self._line
                 if span not in owner:

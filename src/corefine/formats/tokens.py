@@ -69,6 +69,23 @@ def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sente
     return Tokens(tokens, tuple(offsets), tuple(sorted(starts)))
 
 
+def divided(words: Tokens, cuts: Sequence[int], text: str) -> Tokens:
+    """The tokens, with those that have a cut (in order) inside them divided there."""
+    offsets = tuple(_cut(words.offsets, cuts))
+    if len(offsets) == len(words.offsets):
+        return words
+    before = [start for start, _ in words.offsets]
+    whole = dict(zip(words.offsets, words.tokens, strict=True))
+    tokens = tuple(whole.get((start, end), text[start:end]) for start, end in offsets)
+    starts = tuple(bisect_left(offsets, (before[token], 0)) for token in words.sentence_starts)
+    return Tokens(tokens, offsets, starts)
+
+
+def sentences_by_rules(tokens: Sequence[str], language: str | None) -> tuple[int, ...]:
+    """Where sentences begin among these tokens."""
+    return tuple(sorted(_sentence_starts(_pipeline(language or DEFAULT_LANGUAGE), tokens))) if tokens else ()
+
+
 @lru_cache(maxsize=4)
 def _pipeline(language: str) -> Language:
     import spacy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import IO, cast
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.files import AtomicFiles, is_folder
-from corefine.formats.registry import Format, ending_of, format_for
+from corefine.formats.registry import Format, Render, ending_of, format_for
 from corefine.formats.text import file_stem
 
 
@@ -52,6 +52,8 @@ def write_files(
     documents: Iterable[Document], format_: Format, path: Path, files: AtomicFiles, *, folder: bool = False
 ) -> Counter[str]:
     """Write documents to a path, or with `folder` into a folder that may not exist yet; returns what is lost."""
+    if not format_.files:
+        raise InputError(f"{format_.name} can be read but not written; name another format")
     if format_.many:
         with _open(files, path) as stream:
             return _write_one_by_one(documents, format_, stream, lossy=True)
@@ -72,13 +74,18 @@ def _write_one_by_one(
     documents: Iterable[Document], format_: Format, stream: IO[bytes], *, lossy: bool
 ) -> Counter[str]:
     lost: Counter[str] = Counter()
-    for number, document in enumerate(documents):
-        if number and not format_.many:
-            raise InputError(f"{format_.name} holds one document a file; give a folder for several")
-        lost += format_.losses(document)
-        if not lossy:
-            refuse_losses(lost, format_)
-        stream.write(_bytes(document, *format_.files.values()))
+
+    def rendered() -> Iterator[str | bytes]:
+        for number, document in enumerate(documents):
+            if number and not format_.many:
+                raise InputError(f"{format_.name} holds one document a file; give a folder for several")
+            lost.update(format_.losses(document))
+            if not lossy:
+                refuse_losses(lost, format_)
+            yield _bytes(document, *format_.files.values())
+
+    for piece in format_.bundle(rendered()):
+        stream.write(piece if isinstance(piece, bytes) else piece.encode())
     return lost
 
 
@@ -116,7 +123,7 @@ def _listed(documents: Iterable[Document] | Document) -> Iterable[Document]:
     return [documents] if isinstance(documents, Document) else documents
 
 
-def _targets(place: Path, format_: Format) -> Mapping[Path, Callable[[Document], str]]:
+def _targets(place: Path, format_: Format) -> Mapping[Path, Render]:
     """Where each of a document's files goes."""
     if len(format_.files) == 1:
         return dict.fromkeys([place], next(iter(format_.files.values())))
@@ -125,9 +132,10 @@ def _targets(place: Path, format_: Format) -> Mapping[Path, Callable[[Document],
     return {base.with_suffix(ending + packed): render for ending, render in format_.files.items()}
 
 
-def _bytes(document: Document, render: Callable[[Document], str]) -> bytes:
+def _bytes(document: Document, render: Render) -> bytes:
     try:
-        return render(document).encode()
+        content = render(document)
+        return content if isinstance(content, bytes) else content.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"document {document.key} holds half a character, which UTF-8 cannot express") from error
     except (TypeError, RecursionError) as error:

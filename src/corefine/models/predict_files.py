@@ -10,7 +10,7 @@ from pathlib import Path
 from corefine.document import Document
 from corefine.errors import InputError
 from corefine.files import is_folder
-from corefine.formats import Format, find_files, format_for, read, write, write_stream
+from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
 from corefine.formats.convert import STREAM
 from corefine.formats.registry import ending_of, renamed
 from corefine.models.resolver import Resolver, Result
@@ -80,5 +80,5 @@ def _format(goal: Path | None, place: Path | None, options: Options) -> Format:
     """
     if options.write_as is not None or (goal is not None and ending_of(goal)):
         return format_for(goal, options.write_as)
-    found = format_for(place, options.read_as)
+    found = format_for(None, options.read_as) if place is None else format_of(place, options.read_as)
     return found if found.name != "text" else format_for(None, "jsonl")

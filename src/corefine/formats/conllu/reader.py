@@ -127,7 +127,8 @@ class _Reader:
 
             def complain(what: str, value: int, token: int = token, before: int = mine.start) -> None:
                 row = int(rows[before + value])
-                self.source.fault(what, line=self.line + scan.line_of(row), token=int(scan.before[row]) - token)
+                line = self.line + scan.line_of(row)
+                self.source.fault(what, line=line, token=int(scan.before[row]) - token, mendable=True)
 
             def line_of(word: int, token: int = token) -> int:
                 return self.line + scan.line_of(int(scan.word_rows()[token + word]))

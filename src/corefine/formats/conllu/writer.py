@@ -7,7 +7,7 @@ entity keeps the name that most of its mentions had, and a mention its attribute
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from corefine.document import Document, Span
@@ -50,6 +50,10 @@ def render(document: Document) -> str:
     nodes = _nodes(document, extra)
     position = {node: number for number, node in enumerate(chain.from_iterable(nodes))}
     mentions, _ = mentions_to_write(document, extra, position)
+    names = {mention.entity for mention in mentions}
+    opened: dict[int, set[str]] = defaultdict(set)
+    for mention in mentions:
+        opened[position[mention.parts[0][0]]].add(mention.entity)
     marks = [(position[a], position[z], o, c) for mention in mentions for a, z, o, c in mention.brackets()]
     entities = cells(marks, len(position), "")
     columns = [document.layers.get(layer, ("_",) * len(document)) for layer in LAYERS]
@@ -63,7 +67,7 @@ def render(document: Document) -> str:
             else:
                 token = int(node)
                 row = [str(token - sentence.start + 1), document.tokens[token], *(column[token] for column in columns)]
-            row[-1] = _with_entity(row[-1], entities[position[node]])
+            row[-1] = _with_entity(_pointing(row[-1], names, opened.get(position[node], ())), entities[position[node]])
             lines.append("\t".join(map(lost.mended, row)))
         lines.append("")
     if not document.tokens:
@@ -107,6 +111,24 @@ def _of_sentence(comments: Iterable[Iterable[str]], speaking: Iterable[str | Non
 
 def _line(text: str) -> str:
     return text.replace("\n", " ").replace("\r", " ")
+
+
+def _pointing(misc: str, names: Collection[str], opened: Collection[str]) -> str:
+    """MISC with `Bridge` and `SplitAnte` pointing to entities that are written, from mentions that begin here."""
+    if "Bridge=" not in misc and "SplitAnte=" not in misc:
+        return misc
+    kept = []
+    for attribute in misc.split("|"):
+        key, _, value = attribute.partition("=")
+        if key in ("Bridge", "SplitAnte"):
+            pairs = []
+            for pair in value.split(","):
+                target, _, origin = pair.partition("<")
+                if target in names and origin.partition(":")[0] in opened:
+                    pairs.append(pair)
+            attribute = f"{key}={','.join(pairs)}" if pairs else ""
+        kept.append(attribute)
+    return "|".join(filter(None, kept)) or "_"
 
 
 def _with_entity(misc: str, entity: str) -> str:

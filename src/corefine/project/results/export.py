@@ -42,6 +42,8 @@ def kinds() -> list[ExportKind]:
     """Every format that is written, and three kinds of our own."""
     found = []
     for each in formats.FORMATS.values():
+        if not each.files:
+            continue
         about = ABOUT.get(each.name, f"annotated documents as {each.name}")
         found.append(ExportKind(each.name, each.endings[0] if each.many else "", about))
     return [

@@ -1,0 +1,104 @@
+"""A zip file of files in other formats, such as the export of an INCEpTION project. It can only be read.
+
+In an INCEpTION export each document is there once for each annotator, and perhaps once curated: documents are called
+`document/annotator`. Other archives are read as folders are.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from corefine.document import Document
+from corefine.errors import Fault, InputError
+from corefine.formats.source import OnFault, Source
+
+NAME = "zip"
+LARGEST = 1 << 30
+"""Bytes that an archive may unpack to."""
+
+MOST = 20_000
+"""Files that an archive may hold."""
+
+_ANNOTATED = ("annotation", "curation")
+
+
+def read(source: Source) -> Iterator[Document]:
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        try:
+            with source.open() as stream:
+                _unpack(stream, folder, depth=2)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+            source.fault(f"the archive cannot be unpacked: {error}", document=None)
+            return
+        yield from _documents(source, folder)
+
+
+def _unpack(stream: IO[bytes] | Path, folder: Path, depth: int) -> None:
+    """Unpack the files, and archives among them into folders of their names."""
+    with zipfile.ZipFile(stream) as archive:
+        members = [each for each in archive.infolist() if not each.is_dir()]
+        if len(members) > MOST or sum(each.file_size for each in members) > LARGEST:
+            raise ValueError(f"it has more than {MOST} files or {LARGEST >> 20} MB")
+        for member in members:
+            path = PurePosixPath(member.filename)
+            if path.is_absolute() or ".." in path.parts:
+                raise ValueError(f"{member.filename!r} would be outside")
+            if path.parts[0] == "__MACOSX":
+                continue
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(archive.read(member))
+            if path.suffix == ".zip" and depth:
+                _unpack(target, target.with_suffix(".unpacked"), depth - 1)
+                target.unlink()
+
+
+def _documents(source: Source, folder: Path) -> Iterator[Document]:
+    from corefine.formats.find import find_files  # they know all formats, this one too
+    from corefine.formats.registry import format_of
+
+    export = any(folder.glob("exportedproject*.json"))
+    roots = [folder / name for name in _ANNOTATED if (folder / name).is_dir()] if export else [folder]
+    found = 0
+    for root in roots:
+        try:
+            files = find_files([root])
+        except InputError:
+            continue
+        for path, relative in files:
+            found += 1
+            inner = source.beside(path)
+            if source.on_fault is not None:
+                inner.on_fault = _renaming(source, folder)
+            for document in format_of(path).read(inner):
+                yield replace(document, name=_name(relative)) if export else document
+    if not found:
+        what = "no file of a known format is in the archive"
+        if export:
+            what += "; export the project with a format such as WebAnno TSV or UIMA CAS XMI"
+        source.fault(what, document=None)
+
+
+def _renaming(source: Source, folder: Path) -> OnFault:
+    """Hand faults over under the name of the archive and of the file in it."""
+
+    def on_fault(fault: Fault) -> None:
+        path = fault.path
+        if path is not None and path.startswith(str(folder)):
+            path = f"{source.label}/{path[len(str(folder)) + 1 :]}"
+        if source.on_fault is not None:
+            source.on_fault(replace(fault, path=path))
+
+    return on_fault
+
+
+def _name(relative: Path) -> str:
+    """`document/annotator` of `document/annotator.tsv` and of `document/annotator.unpacked/annotator.xmi`."""
+    parts = relative.parts
+    return f"{parts[0]}/{Path(parts[1]).stem}" if len(parts) > 1 else relative.stem

@@ -1,0 +1,135 @@
+"""JSON that may hold anything, checked: objects of lines, and their fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, TypeVar
+
+from corefine.formats.source import Line, Source
+
+T = TypeVar("T")
+
+
+class WrongError(Exception):
+    """A field has the wrong type or value."""
+
+
+def json_object(source: Source, line: Line) -> dict[str, Any] | None:
+    """The object of a line, or None after reporting a fault."""
+    what = line.damage
+    record: Any = None
+    try:
+        if what is None:
+            record = json_value(line.text)
+    except ValueError as error:
+        what = str(error)
+    if what is None and isinstance(record, dict):
+        return record
+    source.fault(what or f"a {kind_of(record)} where an object is needed", line=line.number, document=None)
+    return None
+
+
+def json_value(text: str) -> Any:
+    """The JSON value of a text. Raises `ValueError` with a message for people."""
+    try:
+        value = json.loads(text)
+        if "\\u" in text:  # an escape may be half of a character
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("a \\u escape is half of a character") from error
+    except RecursionError as error:
+        raise ValueError("brackets are nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(f"this is not JSON with one object a line: {error}") from error
+    return value
+
+
+def json_records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, each with its line: one object a line, or one JSON text, which may be a list of them."""
+    lines = (line for line in source.lines() if line.text.strip())
+    first = next(lines, None)
+    if first is None:
+        return
+    start = first.text.strip()
+    if start.startswith("{") and start.endswith("}") and not _is_broken(start):
+        for line in chain([first], lines):
+            record = json_object(source, line)
+            if record is not None:
+                yield line.number, record
+        return
+    whole = [first, *lines]
+    for line in whole:
+        if line.damage:
+            source.fault(line.damage, line=line.number, document=None)
+            return
+    try:
+        value = json_value("\n".join(line.text for line in whole))
+    except ValueError as error:
+        source.fault(str(error).replace(" with one object a line", ""), line=first.number, document=None)
+        return
+    for record in value if isinstance(value, list) else [value]:
+        if isinstance(record, dict):
+            yield first.number, record
+        else:
+            source.fault(f"a {kind_of(record)} where an object is needed", line=first.number, document=None)
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def name_and_part(record: dict[str, Any], otherwise: str) -> tuple[str, int]:
+    """The name that `doc_key` gives, and the part; `otherwise` is the name of a document without one."""
+    key = record.get("doc_key", otherwise)
+    if not isinstance(key, str):
+        key = json.dumps(key)
+    name, part = record.get("name"), record.get("part")
+    if isinstance(name, str) and type(part) is int and key == f"{name}_{part}":
+        del record["name"], record["part"]
+        return name, part
+    return key, 0
+
+
+def get_field(record: dict[str, Any], field: str, kind: type[T], default: Any) -> Any:
+    """A field of this kind, or the default if it is missing or null."""
+    value = record.get(field)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise WrongError(f"{field} is a {kind_of(value)}")
+    return value
+
+
+def as_list(value: object, field: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise WrongError(f"{field} holds a {kind_of(value)} where a list is needed")
+    return value
+
+
+def as_pair(value: object, field: str) -> tuple[int, int]:
+    if not (isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)):
+        raise WrongError(f"{field} holds {str(value)[:50]} where [start, end] is needed")
+    return value[0], value[1]
+
+
+def flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:
+    """One entry for each token, from one list, or from one list for each sentence."""
+    cells = as_list(value, field)
+    if cells and isinstance(cells[0], list):
+        cells = list(chain.from_iterable(as_list(inner, field) for inner in cells))
+    if len(cells) != size:
+        raise WrongError(f"{field} has {len(cells)} entries for {size} tokens")
+    if not all(isinstance(cell, kind) for cell in cells):
+        raise WrongError(f"{field} has an entry that is not a string")
+    return cells
+
+
+def kind_of(value: object) -> str:
+    names = {dict: "object", list: "list", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
