@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import corefine
 from corefine.cli import app
 from corefine.cli.options import with_ray_value
 from corefine.errors import ConfigError, CorefineError, InputError
 from corefine.simulation.config import SimulationConfig
+from helpers.small import stories
 
 RULES = ("--corpus", "stories", "--learner", "rules")
 
@@ -29,7 +31,7 @@ def done(*arguments: object) -> str:
 def test_a_run_says_what_each_round_brought(tmp_path: Path) -> None:
     output = done("simulate", *RULES, "--out", tmp_path / "run", "--documents", 4, "--questions", 30)
     lines = output.splitlines()
-    assert "trained anew on everything" in lines[1]
+    assert "trained anew on everything" in lines[3]
     assert "questions" in lines[0]
     assert lines[-1].startswith("selection and closure: ")
 
@@ -125,14 +127,63 @@ def test_a_grid_and_its_report(tmp_path: Path) -> None:
     base.write_text('learner = "rules"\ndocuments = 4\n')
     arguments = ["--corpus", "stories", "--config", base, "--budgets", "0,40", "--seeds", 1, "--groups", "main"]
     names = done("reproduce", "--out", tmp_path / "out", *arguments, "--dry-run").split()
-    assert sorted(names) == ["discrete-q40-s0", "none-q0-s0", "pairwise-q40-s0", "random-q40-s0"]
+    assert sorted(names) == ["discrete-q40-s0", "gold-s0", "none-q0-s0", "pairwise-q40-s0", "random-q40-s0"]
     output = done("reproduce", "--out", tmp_path / "out", *arguments, "--workers", 1, "--no-report")
     assert "discrete-q40-s0: F1 dev" in output
     again = done("reproduce", "--out", tmp_path / "out", *arguments, "--workers", 1, "--no-report")
-    assert again.count("(done before)") == 4
+    assert again.count("(done before)") == 5
     drawn = done("plot", tmp_path / "out", "--out", tmp_path / "figures", "--no-closure-times")
     assert Path(drawn.strip()).is_file()
     assert (tmp_path / "figures" / "f1.pdf").is_file()
+
+
+def test_the_papers_grid_runs_from_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the stories, with vectors of two numbers and a model as small; every kind of the preset once."""
+    monkeypatch.setenv("COREFINE_HOME", str(tmp_path / "home"))
+    vectors, base = tmp_path / "glove.txt", tmp_path / "base.toml"
+    vectors.write_text("the 1 0\nhe 0 1\nshe 1 1\nit 0.5 0\n", encoding="utf-8")
+    sizes = ["model.encoder.char_filters=2", "model.encoder.hidden=4", "model.head.hidden=4"]
+    sizes += ["training.epochs=1", "rounds.epochs=1"]
+    base.write_text(f"documents = 4\nrounds = 1\nset = {json.dumps(sizes)}\n", encoding="utf-8")
+    output = done(
+        *("reproduce", "--preset", "paper", "--corpus", "stories", "--vectors", vectors, "--config", base),
+        *("--budgets", "2", "--seeds", 1, "--other-seeds", 1, "--workers", 1, "--device", "cpu"),
+        *("--out", tmp_path / "out", "--no-report"),
+    )
+    kinds = ["discrete", "pairwise", "random", "committee", "lcc-mcu", "full", "unclustered", "per-document"]
+    for name in (*(f"{kind}-q2-s0" for kind in kinds), "gold-s0"):
+        assert f"{name}: F1 dev" in output
+    done("plot", tmp_path / "out", "--out", tmp_path / "report", "--no-closure-times")
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "where these runs depart from the paper" in page
+    assert "gold labels of all documents" in page
+    assert (tmp_path / "report" / "paper.pdf").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--vectors", "glove.txt"), "word vectors are for the encoder bilstm, and this recipe has minilm"),
+        (("--preset", "paper", "--vectors", "no.txt"), "cannot read the word vectors no.txt"),
+        (("--preset", "paper", "--device", "abacus"), "there is no device 'abacus'"),
+        (("--preset", "paper", "--set", "training.epoch=1"), "there is no such setting"),
+    ],
+)
+def test_what_a_grid_lacks_is_said_before_anything_runs(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    result = run("reproduce", "--corpus", "stories", *arguments, "--out", tmp_path / "out", "--no-report")
+    assert isinstance(result.exception, CorefineError)
+    assert message in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_too_small_for_a_preset_is_refused(tmp_path: Path) -> None:
+    corefine.write(stories().train[:6], tmp_path / "few.jsonl")
+    (tmp_path / "rules.toml").write_text('learner = "rules"\n')
+    where = ("--corpus", tmp_path / "few.jsonl", "--config", tmp_path / "rules.toml", "--out", tmp_path / "out")
+    result = run("reproduce", "--preset", "paper", *where)
+    assert "few.jsonl has 5 training documents, and this grid needs at least 8" in str(result.exception)
 
 
 def test_grids_that_cannot_be_are_refused_before_anything_runs(tmp_path: Path) -> None:

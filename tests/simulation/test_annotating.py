@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from corefine.annotation.labels import Labels
@@ -105,8 +107,37 @@ def test_pairwise_has_the_time_that_discrete_takes(document: Document, predictio
     assert {row.answered.question.protocol for row in annotation.rows} == {Protocol.PAIRWISE}
 
 
+@pytest.mark.parametrize(
+    "arm",
+    [
+        {"selector": "random"},
+        {"selector": "lcc-mcu"},
+        {"clustered": False},
+        {"closure": "per-document"},
+        {"protocol": "follow-up"},
+        {"error_rate": 0.2},
+        {"nearest": True},
+    ],
+)
+def test_every_arm_has_the_same_time(arm: dict[str, Any]) -> None:
+    """Before, only pairwise had: unclustered had 60.6 hours where discrete had 69.0."""
+    discrete, other = rules(), rules(**arm)
+    spent = annotate_document(DOCUMENT, PREDICTION, discrete, budget_of(DOCUMENT, PREDICTION, discrete)).seconds
+    assert budget_of(DOCUMENT, PREDICTION, other) == Budget(seconds=spent)
+    for way in ("pairwise", "off"):
+        questions = budget_of(DOCUMENT, PREDICTION, other.with_changes(equal_time=way))
+        assert questions == budget_of(DOCUMENT, PREDICTION, discrete)
+
+
+def test_gold_labels_of_everything_need_no_budget() -> None:
+    labelled, left = label_fully(DOCUMENTS, PREDICTIONS, rules(protocol="gold", questions=0), left=0.0)
+    assert len(labelled) == len(DOCUMENTS)
+    assert left == 0.0
+    assert sum(each.seconds for each in labelled) == pytest.approx(28.01 * sum(map(len, PREDICTIONS)))
+
+
 def test_pairwise_may_have_its_own_budget() -> None:
-    config = rules(protocol="pairwise", equal_time=False, questions=5, per="document")
+    config = rules(protocol="pairwise", equal_time="off", questions=5, per="document")
     assert budget_of(DOCUMENT, PREDICTION, config) == Budget(questions=5)
 
 

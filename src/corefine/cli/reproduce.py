@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from corefine.simulation.grid import Cell, CellResult
 
 
-@with_settings(SimulationConfig, "corpus")
+@with_settings(SimulationConfig, "corpus", "recipe", "set", "vectors", "device")
 def reproduce(
     given: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")],
+    preset: Annotated[
+        str, typer.Option(help="paper (its grid), quick (what a laptop can do), or all (with our extensions).")
+    ] = "all",
     budgets: Annotated[
-        str, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, separated by commas.")
-    ] = "0,20,40,80,160",
-    seeds: Annotated[int, typer.Option(help="Seeds of the main comparison.")] = 3,
-    other_seeds: Annotated[int, typer.Option(help="Seeds of all other groups.")] = 1,
+        str | None, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, or each document.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Seeds of the main comparison.")] = None,
+    other_seeds: Annotated[int | None, typer.Option(help="Seeds of all other groups.")] = None,
     groups: Annotated[
-        str, typer.Option(help="Of main, selectors, ablation, labels, extensions; separated by commas.")
-    ] = "main,selectors,ablation,labels,extensions",
+        str | None, typer.Option(help="Of main, selectors, ablation, labels, extensions; separated by commas.")
+    ] = None,
     only: Annotated[str, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'.")] = "*",
     workers: Annotated[int, typer.Option(help="Cells that run at the same time; 0 for one per core.")] = 0,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings of all cells.")] = None,
@@ -39,11 +42,20 @@ def reproduce(
     report: Annotated[bool, typer.Option(help="Whether to draw the report at the end.")] = True,
 ) -> None:
     """Run the paper's experiments, selectors x budgets x seeds with ablation and extensions, and report them."""
-    from corefine.reproduction.cells import grid
+    from corefine.reproduction.cells import PRESETS, grid
     from corefine.simulation.grid import CellFailed, load_for
 
-    base = SimulationConfig.from_dict(_shared_settings(config) | given)
-    cells = grid(base, budgets=_numbers(budgets), seeds=seeds, other_seeds=other_seeds, groups=groups.split(","))
+    if preset not in PRESETS:
+        raise typer.BadParameter(f"{preset!r} is not one of {', '.join(PRESETS)}", param_hint="--preset")
+    base = SimulationConfig.from_dict({**PRESETS[preset].settings, **_shared_settings(config), **given})
+    cells = grid(
+        base,
+        preset=preset,
+        budgets=None if budgets is None else _numbers(budgets),
+        seeds=seeds,
+        other_seeds=other_seeds,
+        groups=None if groups is None else groups.split(","),
+    )
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:
         raise typer.BadParameter(f"no cell's name fits {only!r}; see --dry-run", param_hint="--only")
@@ -55,7 +67,7 @@ def reproduce(
         from corefine.reproduction.drawing import need_plot
 
         need_plot()
-    documents = load_for(cells, mirror)
+    documents = load_for(cells, mirror, needs=PRESETS[preset].needs)
     failed = 0
     for result in _results(cells, out, documents, workers, ray):
         typer.echo(_line(result))

@@ -34,8 +34,10 @@ def simulate(
     if print_config:
         typer.echo(settings.to_toml(), nl=False)
         return
+    from corefine.simulation.runs import check_recipe
     from corefine.simulation.splits import load
 
+    check_recipe(settings)
     corpus = load(settings.corpus, mirror=mirror)
     if explain:
         from corefine.simulation.explain import explain_document

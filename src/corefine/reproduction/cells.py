@@ -1,16 +1,14 @@
-"""The runs of the reproduction: the paper's comparison, its ablation, and our extensions."""
+"""The runs of the reproduction: the paper's comparison, its ablation, and our extensions; presets of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from corefine.errors import ConfigError
-from corefine.simulation.config import SimulationConfig
+from corefine.simulation.config import GOLD, SimulationConfig
 from corefine.simulation.grid import Cell
-
-BUDGETS = (0.0, 20.0, 40.0, 80.0, 160.0)
-"""Questions for each 1,000 tokens. The paper's 20, 80 and 200 for each document are 43, 172 and 430."""
 
 GROUPS = ("main", "selectors", "ablation", "labels", "extensions")
 
@@ -48,45 +46,103 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
 COMMITTEES = ("committee", "consensus")
 """Kinds that train several models, which the rules cannot."""
 
+GOLD_KIND = "gold"
+"""The kind of the run with gold labels of all documents, which no annotation can beat by much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A grid by name.
+
+    settings       of all cells, where they are not the defaults
+    budgets        questions for each 1,000 tokens or each document, as the settings say
+    seeds          of the main comparison
+    other_seeds    of all other groups
+    at             the budgets of each group but main, which has all
+    needs          training documents of the smallest corpus that it can run on
+    """
+
+    settings: Mapping[str, Any]
+    budgets: tuple[float, ...]
+    seeds: int
+    other_seeds: int
+    groups: tuple[str, ...]
+    at: Mapping[str, tuple[float, ...]]
+    needs: int = 4
+
+
+PRESETS = {
+    # Section 5 of the paper and its appendix. 315 hours, where it has its ablation, are 20 questions a document.
+    "paper": Preset(
+        settings={"recipe": "paper", "per": "document"},
+        budgets=(20.0, 80.0, 200.0),
+        seeds=3,
+        other_seeds=3,
+        groups=("main", "selectors", "ablation"),
+        at={"selectors": (20.0, 80.0, 200.0), "ablation": (20.0,)},
+        needs=8,
+    ),
+    "quick": Preset(settings={}, budgets=(40.0,), seeds=2, other_seeds=1, groups=("main",), at={}),
+    "all": Preset(
+        settings={},
+        budgets=(0.0, 20.0, 40.0, 80.0, 160.0),
+        seeds=3,
+        other_seeds=1,
+        groups=GROUPS,
+        at={"selectors": (40.0, 160.0), "ablation": (80.0,), "labels": (80.0,), "extensions": (40.0,)},
+    ),
+}
+
+PAPER_ABLATION = ("unclustered", "per-document")
+"""The kinds of Table 3, besides discrete and pairwise."""
+
 
 def grid(
     base: SimulationConfig,
     *,
-    budgets: Sequence[float] = BUDGETS,
-    seeds: int = 3,
-    other_seeds: int = 1,
-    groups: Iterable[str] = GROUPS,
+    preset: str = "all",
+    budgets: Sequence[float] | None = None,
+    seeds: int | None = None,
+    other_seeds: int | None = None,
+    groups: Iterable[str] | None = None,
 ) -> list[Cell]:
-    """All cells, the most important first, in case the grid is stopped early.
+    """All cells, the most important first, in case the grid is stopped early; what is left out is the preset's.
 
-    The main comparison has all budgets and `seeds`. The others have `other_seeds`: selectors at a small and the largest
-    budget, ablation and labels at one in the middle, extensions at the small one.
+    The main comparison has all budgets and `seeds`, and a run with gold labels of all documents. The other groups have
+    `other_seeds`. With other budgets than the preset's, selectors have a small one and the largest, ablation and labels
+    one in the middle, and extensions the small one.
     """
-    wanted = list(groups)
+    chosen = PRESETS[preset]
+    wanted = list(chosen.groups if groups is None else groups)
     for group in wanted:
         if group not in GROUPS:
             raise ConfigError(f"there is no group {group!r}; choose from {', '.join(GROUPS)}")
+    seeds = chosen.seeds if seeds is None else seeds
+    other_seeds = chosen.other_seeds if other_seeds is None else other_seeds
     if seeds < 1 or other_seeds < 1:
         raise ConfigError(f"a grid has at least one seed, not {min(seeds, other_seeds)}")
-    asked = sorted({float(budget) for budget in budgets if budget > 0})
+    given = chosen.budgets if budgets is None else budgets
+    asked = sorted({float(budget) for budget in given if budget > 0})
     if not asked:
         raise ConfigError("a grid needs at least one budget above 0")
     small, middle, large = asked[(len(asked) - 1) // 2], asked[len(asked) // 2], asked[-1]
+    at = chosen.at if budgets is None else {}
+    ablation = {kind: ABLATION[kind] for kind in PAPER_ABLATION} if preset == "paper" else ABLATION
+    others: dict[str, tuple[dict[str, dict[str, Any]], Sequence[float]]] = {
+        "labels": (LABELS, at.get("labels", (middle,))),
+        "ablation": (ablation, at.get("ablation", (middle,))),
+        "selectors": (SELECTORS, at.get("selectors", (small, large))),
+        "extensions": (EXTENSIONS, at.get("extensions", (small,))),
+    }
     order = list(dict.fromkeys([small, large, middle, *asked]))
     cells: dict[str, Cell] = {}
-    others: dict[str, tuple[dict[str, dict[str, Any]], list[float]]] = {
-        "labels": (LABELS, [middle]),
-        "ablation": (ABLATION, [middle]),
-        "selectors": (SELECTORS, [small, large]),
-        "extensions": (EXTENSIONS, [small]),
-    }
     for seed in range(max(seeds, other_seeds)):
         if "main" in wanted and seed < seeds:
-            for cell in _main(base, order, seed, zero=any(not each for each in budgets)):
+            for cell in _main(base, order, seed, zero=any(not each for each in given)):
                 cells.setdefault(cell.name, cell)
-        for group, (kinds, at) in others.items():
+        for group, (kinds, budgets_of_group) in others.items():
             if group in wanted and seed < other_seeds:
-                for cell in _cells(base, group, kinds, at, seed):
+                for cell in _cells(base, group, kinds, budgets_of_group, seed):
                     cells.setdefault(cell.name, cell)
     return list(cells.values())
 
@@ -94,8 +150,14 @@ def grid(
 def _main(base: SimulationConfig, budgets: Sequence[float], seed: int, *, zero: bool) -> Iterator[Cell]:
     for budget in budgets:
         yield from _cells(base, "main", MAIN, [budget], seed)
-        if zero and budget == budgets[0]:
-            yield _cell(base, "main", "none", {}, 0.0, seed)
+        if budget == budgets[0]:
+            yield Cell(f"{GOLD_KIND}-s{seed}", GOLD_KIND, "main", _gold(base, seed))
+            if zero:
+                yield _cell(base, "main", "none", {}, 0.0, seed)
+
+
+def _gold(base: SimulationConfig, seed: int) -> SimulationConfig:
+    return base.with_changes(protocol=GOLD, questions=0.0, seconds=None, seed=seed)
 
 
 def _cells(

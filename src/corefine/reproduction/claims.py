@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
 from statistics import fmean
 
+from corefine.reproduction.paired import ONE_SEED, Paired, differences
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import RunRecord, by_seed
 
@@ -20,8 +21,7 @@ CLAIMS = (
 WIDE = (3.0, 5.0)
 """What counts as about 4."""
 
-ONE_SEED = 1.0
-"""How much F1 varies between seeds. A smaller difference with a single seed decides nothing."""
+SPLITS = ("test", "dev")
 
 
 def claims(corpus: str, records: Sequence[RunRecord]) -> Table:
@@ -32,14 +32,14 @@ def claims(corpus: str, records: Sequence[RunRecord]) -> Table:
         (kind, budget): gains
         for budget in budgets
         for kind in ("discrete", "committee", "lcc-mcu")
-        if (gains := _gains(records, kind, "pairwise", budget))
+        if (gains := _gains(records, kind, "pairwise", budget)) is not None
     }
     if gaps:
-        worst, best = (choose(gaps, key=lambda key: fmean(gaps[key])) for choose in (min, max))
-        rows.append((CLAIMS[0], _judged(gaps[worst]), f"smallest: {worst[0]} at {worst[1]:g}, {_range(gaps[worst])}"))
-        widest = fmean(gaps[best])
+        worst, best = (choose(gaps, key=lambda key: gaps[key].mean) for choose in (min, max))
+        rows.append((CLAIMS[0], gaps[worst].verdict, f"smallest: {worst[0]} at {worst[1]:g}, {gaps[worst]}"))
+        widest = gaps[best].mean
         verdict = "more than that" if widest > WIDE[1] else _verdict(widest >= WIDE[0])
-        rows.append((CLAIMS[1], verdict, f"widest: {best[0]} at {best[1]:g}, {_range(gaps[best])}"))
+        rows.append((CLAIMS[1], verdict, f"widest: {best[0]} at {best[1]:g}, {gaps[best]}"))
         ratios = {b: labels_gain(records, "pairwise", b) for b in budgets if ("discrete", b) in gaps and b > 0}
         if ratios:
             shown = ", ".join(
@@ -49,23 +49,18 @@ def claims(corpus: str, records: Sequence[RunRecord]) -> Table:
             rows.append((CLAIMS[2], _verdict(min(ratios.values()) > 2), shown))
     for kind, claim in (("unclustered", CLAIMS[3]), ("per-document", CLAIMS[4])):
         rows += [
-            (claim, _judged(gains), f"{_range(gains)} at {budget:g}")
+            (claim, gains.verdict, f"{gains} at {budget:g}")
             for budget in sorted({record.budget for record in records if record.kind == kind})
-            if (gains := _gains(records, "discrete", kind, budget))
+            if (gains := _gains(records, "discrete", kind, budget)) is not None
         ]
     return Table(
         f"{corpus}: the paper's claims",
-        "Mean of test and development F1, over seeds. F1 varies by about a point between seeds. "
-        "Undecided: better with some seeds and worse with others, or a smaller difference with a single seed.",
+        "Mean of test and development F1. Differences are between runs of the same seed, with the interval of 95 "
+        "percent of their mean. Undecided: the interval has 0 in it, or a difference below "
+        f"{ONE_SEED:g} with a single seed.",
         ("claim", "here", "by how much"),
         tuple(rows),
     )
-
-
-def differences(runs: Mapping[int, RunRecord], others: Mapping[int, RunRecord], split: str = "test") -> list[float]:
-    """How much higher the F1 of runs is than that of others, for each seed that both have."""
-    both = sorted(runs.keys() & others.keys())
-    return [runs[seed].score(split=split) - others[seed].score(split=split) for seed in both]
 
 
 def labels_gain(records: Sequence[RunRecord], other: str, budget: float) -> float:
@@ -77,25 +72,9 @@ def labels_gain(records: Sequence[RunRecord], other: str, budget: float) -> floa
     return gain / others if others > 0 else inf
 
 
-def _gains(records: Sequence[RunRecord], kind: str, other: str, budget: float) -> list[float]:
-    """Differences in the mean of test and development F1."""
-    runs, others = by_seed(records, kind, budget), by_seed(records, other, budget)
-    test, dev = (differences(runs, others, split) for split in ("test", "dev"))
-    return [(one + two) / 2 for one, two in zip(test, dev, strict=True)]
-
-
-def _judged(gains: Sequence[float]) -> str:
-    """Whether something helps. Seeds must agree about it; a single one must show a large difference."""
-    if min(gains) < 0 < max(gains) or (len(gains) == 1 and 0 < abs(gains[0]) < ONE_SEED):
-        return "undecided"
-    return _verdict(fmean(gains) > 0)
+def _gains(records: Sequence[RunRecord], kind: str, other: str, budget: float) -> Paired | None:
+    return differences(by_seed(records, kind, budget), by_seed(records, other, budget), SPLITS)
 
 
 def _verdict(holds: bool) -> str:
     return "holds" if holds else "does not hold"
-
-
-def _range(gains: Sequence[float]) -> str:
-    if len(gains) == 1:
-        return f"{gains[0]:+.2f} (1 seed)"
-    return f"{fmean(gains):+.2f} ({min(gains):+.2f} to {max(gains):+.2f}, {len(gains)} seeds)"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corefine.reproduction import paper
-from corefine.reproduction.cells import LABELS
+from corefine.reproduction.cells import GOLD_KIND, LABELS
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
 from corefine.simulation.summary import FIRST, TENTHS, RunRecord, SeedMeans, by_seed, first_models, points
@@ -71,7 +71,7 @@ def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
     zero = [point for point in found if point.kind == "none"] or first
     curves: dict[str, list[SeedMeans]] = {}
     for point in found:
-        if point.kind != "none":
+        if point.kind not in ("none", GOLD_KIND):
             curves.setdefault(point.kind, []).append(point)
     order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
     return {
@@ -112,9 +112,11 @@ def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool
 
 
 def _first_model(axes: Axes, records: Sequence[RunRecord], measure: str = "conll_f1") -> None:
-    """A line at the score of the model before any question; none if all runs have a committee."""
-    for point in points(first_models(records)):
-        dashes, label = (0, (6, 4)), "first model, no annotation"
+    """Lines at the scores of the model before any question (none if all have a committee) and of the one with gold."""
+    gold = points(record for record in records if record.kind == GOLD_KIND)
+    ends = [(point, (0, (6, 4)), "first model, no annotation") for point in points(first_models(records))]
+    ends += [(point, (0, (1, 3)), "gold labels of all documents") for point in gold]
+    for point, dashes, label in ends:
         axes.axhline(point.mean(measure), color="black", linewidth=0.9, linestyle=dashes, label=label, zorder=1)
 
 
@@ -182,7 +184,12 @@ def yes_shares(records: Sequence[RunRecord]) -> Figure | None:
 
 
 def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
-    """Gain in F1 against minutes per 1,000 tokens, beside the paper's, which has other corpora and models."""
+    """The curves beside the paper's: F1 where budgets are for each document as there, and gains where they are not.
+
+    Gains are against minutes per 1,000 tokens, since other corpora have longer documents.
+    """
+    if all(record.settings.per == "document" for record in records):
+        return _on_the_papers_axes(records)
     of_kind = {kind: found for kind, found in main_points(records).items() if kind in ("discrete", "pairwise")}
     if len(of_kind) < 2:
         return None
@@ -193,19 +200,43 @@ def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
         minutes = [1000 * point.mean("minutes") / tokens for point in found]
         draw_line(axes, kind, minutes, [point.mean("conll_f1") - start for point in found])
         published = paper.DISCRETE if kind == "discrete" else paper.PAIRWISE
-        axes.plot(
-            [paper.minutes_per_1000_tokens(run) for run in published],
-            [run.f1 - published[0].f1 for run in published],
-            marker=style_of(kind).marker,
-            markerfacecolor="white",
-            linestyle=style_of(kind).dashes,
-            color="#999999",
-            label=f"the paper's {kind}",
-        )
+        times = [paper.minutes_per_1000_tokens(run) for run in published]
+        _draw_published(axes, kind, times, [run.f1 - published[0].f1 for run in published])
     axes.set_xlabel("annotation, minutes per 1,000 tokens")
     axes.set_ylabel("gain in CoNLL F1")
     axes.legend(frameon=False)
     return figure
+
+
+def _on_the_papers_axes(records: Sequence[RunRecord]) -> Figure | None:
+    """Development F1 against minutes a document, as in the paper, whose lines are drawn in."""
+    of_kind = main_points(records)
+    if not of_kind:
+        return None
+    figure, axes = new_axes()
+    for kind, found in of_kind.items():
+        values, spread = ([each(point) for point in found] for each in (_dev, _dev_spread))
+        draw_line(axes, kind, [point.mean("minutes") for point in found], values, spread)
+    for kind, published in (("discrete", paper.DISCRETE), ("pairwise", paper.PAIRWISE)):
+        _draw_published(axes, kind, [run.minutes for run in published], [run.f1 for run in published])
+    axes.set_xlabel("annotation, minutes a document")
+    axes.set_ylabel("CoNLL F1, development documents")
+    legend_below(axes)
+    return figure
+
+
+def _dev(point: SeedMeans) -> float:
+    return point.mean("dev_f1")
+
+
+def _dev_spread(point: SeedMeans) -> float:
+    return point.spread("dev_f1")
+
+
+def _draw_published(axes: Axes, kind: str, x: Sequence[float], y: Sequence[float]) -> None:
+    style = style_of(kind)
+    label = f"the paper's {kind}"
+    axes.plot(x, y, marker=style.marker, markerfacecolor="white", linestyle=style.dashes, color="#999999", label=label)
 
 
 def _tokens_per_document(records: Sequence[RunRecord]) -> float:

@@ -1,8 +1,8 @@
 """The annotation of one round's documents: what each may cost, the questions about it, and what they teach.
 
-A budget is in questions or in seconds, for each document or for each 1,000 tokens. Pairwise questions and fully
-labelled documents are compared with discrete questions at *equal time*: they may spend the seconds that discrete
-questions of the same budget would take. These seconds are found by asking those questions about the same prediction and
+A budget is in questions or in seconds, for each document or for each 1,000 tokens. Whatever is compared with discrete
+questions chosen by clustered entropy is compared at *equal time*: it may spend the seconds that these questions, as
+many as the budget says, would take. These seconds are found by asking those questions about the same prediction and
 throwing the answers away, so that no run depends on another.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
 from corefine.scores import Counts
 from corefine.simulation.ablation import CLOSURES
-from corefine.simulation.config import FULL, SimulationConfig
+from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.rows import QuestionRow
 
 Clock = Callable[[], float]
@@ -133,11 +134,18 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
     if config.questions is None:
         return Budget(seconds=(config.seconds or 0.0) * size)
     budget = Budget(questions=round(config.questions * size))
-    if config.protocol == FULL or (config.protocol == "pairwise" and config.equal_time):
-        discrete = config.with_changes(
-            protocol=Protocol.DISCRETE.value, selector="entropy", clustered=True, closure="incremental"
-        )
-        return Budget(seconds=annotate_document(document, prediction, discrete, budget).seconds)
+    usual = config.with_changes(
+        protocol=Protocol.DISCRETE.value,
+        selector="entropy",
+        clustered=True,
+        closure="incremental",
+        infer_first=False,
+        nearest=False,
+        error_rate=0.0,
+    )
+    equal = {"every": config != usual, "pairwise": config.protocol == "pairwise", "off": False}[config.equal_time]
+    if config.protocol == FULL or equal:
+        return Budget(seconds=annotate_document(document, prediction, usual, budget).seconds)
     return budget
 
 
@@ -170,12 +178,13 @@ def label_fully(
 ) -> tuple[list[AnnotatedDocument], float]:
     """Give whole documents their gold labels, in order, for as long as the time lasts; returns the time left over too.
 
-    The round has the seconds that discrete questions would take on its documents, and those left of earlier rounds. A
-    document costs one follow-up asked alone for each of its top spans.
+    With the protocol gold, time is unlimited. Otherwise the round has the seconds that discrete questions would take on
+    its documents, and those left of earlier rounds. A document costs one follow-up asked alone for each of its top
+    spans.
     """
     pairs = list(zip(documents, predictions, strict=True))
     for document, prediction in pairs:
-        left += budget_of(document, prediction, config).seconds or 0.0
+        left += inf if config.protocol == GOLD else budget_of(document, prediction, config).seconds or 0.0
     labelled = []
     for document, prediction in pairs:
         price = config.cost.follow_ups(len(prediction))
@@ -185,4 +194,4 @@ def label_fully(
         lesson = Labels.gold(document)
         before, after = _counts(document, prediction, lesson)
         labelled.append(AnnotatedDocument(document, (), lesson, before, after, price))
-    return labelled, left
+    return labelled, left if left < inf else 0.0

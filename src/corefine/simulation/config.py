@@ -13,7 +13,10 @@ from corefine.errors import ConfigError
 from corefine.models.training.recipe import LabelPolicyName, TrainingConfig
 
 FULL = "full"
-"""Not a protocol of questions: whole documents are labelled."""
+"""Not a protocol of questions: whole documents are labelled, as many as the time of the questions buys."""
+
+GOLD = "gold"
+"""Not a protocol of questions: all documents get their gold labels, in one round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,13 @@ class SimulationConfig(Config):
     corpus: str = setting("litbank", "Corpus: a name of the registry, a file or folder, or 'stories'.")
     documents: NonNegativeInt = setting(0, "Training documents to use, at most; 0 for all.")
     initial: ShareBelow1 = setting(0.25, "Share of the training documents that is labelled from the start.")
-    documents_per_round: PositiveInt = setting(8, "Documents annotated in each round.")
+    documents_per_round: NonNegativeInt = setting(
+        0, "Documents annotated in each round; 0: a tenth of the training documents."
+    )
     rounds: NonNegativeInt = setting(0, "Rounds; 0: enough for all documents.")
 
-    protocol: Literal["discrete", "pairwise", "follow-up", "full"] = setting(
-        "discrete", "discrete, pairwise, follow-up (also: discrete-only), or full."
+    protocol: Literal["discrete", "pairwise", "follow-up", "full", "gold"] = setting(
+        "discrete", "discrete, pairwise, follow-up (also: discrete-only); full or gold label whole documents."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
     clustered: bool = setting(True, "Whether selectors sum over clusters.", flag="--clustered/--unclustered")
@@ -43,7 +48,9 @@ class SimulationConfig(Config):
     questions: NonNegativeFloat | None = setting(40.0, "Budget in questions; leave out to budget in seconds.")
     seconds: NonNegativeFloat | None = setting(None, "Budget in seconds of annotation.")
     per: Literal["1000-tokens", "document"] = setting("1000-tokens", "What a budget is for: 1000-tokens or document.")
-    equal_time: bool = setting(True, "Pairwise: spend the time of discrete questions.", flag="--equal-time/--own-time")
+    equal_time: Literal["every", "pairwise", "off"] = setting(
+        "every", "Which runs spend the time of discrete questions by entropy, not as many questions."
+    )
     read_at_most: NonNegativeInt = setting(
         0, "Annotate only this many documents per round, the most uncertain; 0: all."
     )
@@ -87,7 +94,7 @@ class SimulationConfig(Config):
         if (self.questions is None) == (self.seconds is None):
             raise ConfigError("a budget is in questions or in seconds: give one of the two")
         pairs = self.selector == "pairwise-entropy"
-        if pairs != (self.protocol == "pairwise") and self.selector != "random" and self.protocol != FULL:
+        if pairs != (self.protocol == "pairwise") and self.selector != "random" and self.protocol not in (FULL, GOLD):
             raise ConfigError(
                 f"the selector {self.selector!r} does not fit the protocol {self.protocol!r}: "
                 "pairwise-entropy and random choose pairwise questions, all but pairwise-entropy choose others"
@@ -116,6 +123,8 @@ class SimulationConfig(Config):
             values["protocol"] = Protocol.FOLLOW_UP.value
         if values.get("protocol") == Protocol.PAIRWISE and values.get("selector", "entropy") == "entropy":
             values["selector"] = "pairwise-entropy"
+        if isinstance(equal := values.get("equal_time"), bool):  # as it was before there were three ways
+            values["equal_time"] = "every" if equal else "off"
         if values.get("seconds") is not None and "questions" not in values:
             values["questions"] = None
         return values

@@ -17,7 +17,7 @@ from corefine.errors import ContradictionError
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.simulation.annotating import annotator_of, budget_of, session_of
-from corefine.simulation.config import FULL, SimulationConfig
+from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.splits import plan
 
 SHOWN_QUESTIONS = 10
@@ -31,7 +31,7 @@ def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
 
     The prediction is that of the rules or of the starter, as the settings say.
     """
-    config = config.with_changes(protocol="discrete", selector="entropy") if config.protocol == FULL else config
+    config = config.with_changes(protocol="discrete", selector="entropy") if config.protocol in (FULL, GOLD) else config
     document = plan(corpus, config).rounds[0][0]
     prediction = _prediction(document, config)
     annotator = annotator_of(document, config)

@@ -15,14 +15,14 @@ import multiprocessing
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.runs import check_same, describe, run, writing
+from corefine.simulation.runs import check_recipe, check_same, describe, run, writing
 from corefine.simulation.splits import load, plan
 from corefine.simulation.summary import RunRecord, read_record, record_of
 from corefine.simulation.workers import Here
@@ -177,12 +177,22 @@ def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> 
     yield from sorted(lost, key=cells.index)
 
 
-def load_for(cells: Sequence[Cell], mirror: Path | None) -> Corpus:
-    """The corpus of all cells. Raises early if a cell's settings leave it no documents to annotate."""
+def load_for(cells: Sequence[Cell], mirror: Path | None, *, needs: int = 1) -> Corpus:
+    """The corpus of all cells. Raises early if something that a cell needs is not there or not right.
+
+    needs    the training documents that there must be
+    """
     names = {cell.config.corpus for cell in cells}
     if len(names) != 1:
         raise InputError(f"a grid has one corpus, not {len(names)}")
+    for recipe, vectors, changes in {(each.recipe, each.vectors, each.set) for each in (cell.config for cell in cells)}:
+        check_recipe(replace(cells[0].config, recipe=recipe, vectors=vectors, set=changes))
     corpus = load(names.pop(), mirror=mirror)
+    if len(corpus.train) < needs:
+        raise InputError(
+            f"{corpus.name} has {len(corpus.train)} training documents, and this grid needs at least {needs}: "
+            "a quarter is labelled from the start, and a tenth is annotated in each round"
+        )
     for cell in cells:
         plan(corpus, cell.config)
     return corpus

@@ -18,7 +18,7 @@ from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts, score
 from corefine.simulation.annotating import AnnotatedDocument, Clock, annotate_round, label_fully
-from corefine.simulation.config import FULL, SimulationConfig
+from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.learners import Learner
 from corefine.simulation.rows import AskedRow, ModelScores, QuestionRow, RoundRow, RunTiming
 from corefine.simulation.splits import plan
@@ -107,7 +107,7 @@ def simulate(
             documents = planned.rounds[number]
             predictions = learner.predict(predictor, documents)
             watch.lap("prediction")
-            if config.protocol == FULL:
+            if config.protocol in (FULL, GOLD):
                 annotated, left = label_fully(documents, predictions, config, left=left)
             else:
                 for document in annotate_round(documents, predictions, config, clock):

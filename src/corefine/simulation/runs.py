@@ -129,6 +129,19 @@ def cache_folder() -> Path:
     return home_folder() / "states"
 
 
+def check_recipe(config: SimulationConfig) -> None:
+    """Raise now if the recipe or its word vectors cannot be used, and not after the corpus was read."""
+    if config.learner == "model":
+        from corefine.models.load import need_model
+
+        need_model()
+        encoder = recipe_of(config).model.encoder
+        if encoder.kind == "bilstm" and encoder.path is not None:
+            from corefine.models.network.encoders.vectors import load_vectors
+
+            load_vectors(Path(encoder.path), encoder.word_width)
+
+
 def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
     """All that the results of a run follow from. Raises if its recipe or its starter cannot be found."""
     recipe = starter = None

@@ -13,9 +13,12 @@ from pathlib import Path
 from corefine.corpora import Corpus, load_corpus
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.simulation.config import SimulationConfig
+from corefine.simulation.config import GOLD, SimulationConfig
 
 STORIES = "stories"
+ROUND_SHARE = 0.1
+"""Share of the training documents that is annotated in each round: the paper's 280 of 2,802."""
+
 HELD_OUT = 0.2
 """Share of the documents that is held out for scoring if a corpus has no development documents."""
 
@@ -73,7 +76,10 @@ def plan(corpus: Corpus, config: SimulationConfig) -> Plan:
         raise InputError(f"{corpus.name}: {len(documents)} training documents leave none to annotate: lower --initial")
     if initial and not any(len(cluster) > 1 for document in initial for cluster in document.clusters):
         raise InputError(f"none of the {count} documents labelled from the start has coreference: raise --initial")
-    size = math.ceil(len(pool) / config.rounds) if config.rounds else config.documents_per_round
+    if config.rounds or config.protocol == GOLD:
+        size = math.ceil(len(pool) / (1 if config.protocol == GOLD else config.rounds))
+    else:
+        size = config.documents_per_round or max(1, round(ROUND_SHARE * len(documents)))
     rounds = (tuple(pool[at : at + size]) for at in range(0, len(pool), size))
     return Plan(tuple(initial), tuple(rounds))
 

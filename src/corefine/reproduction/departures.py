@@ -1,0 +1,145 @@
+"""Where runs depart from the paper: read from their settings, for the report. docs/method.md says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from corefine.models.training.recipe import Recipe
+from corefine.reproduction.table import Table
+from corefine.simulation.summary import RunRecord
+
+CORPUS_DOCUMENTS = 2802
+CORPUS = "CoNLL-2012 English (2,802 training documents of about 465 tokens)"
+
+Reader = Callable[[RunRecord], Any]
+
+
+def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
+    """What differs from the paper in the plain discrete runs, or in all runs if there are none of these."""
+    plain = [record for record in records if record.kind == "discrete"] or list(records)
+    rows = []
+    for name, theirs, read in _read_from():
+        ours = list(dict.fromkeys(str(read(record)) for record in plain))
+        if ours != [theirs]:
+            rows.append((name, theirs, "; ".join(ours)))
+    return Table(
+        f"{corpus}: where these runs depart from the paper",
+        "What is not named here is as in the paper. docs/method.md says why, under “Where we depart, and why”.",
+        ("", "the paper", "here"),
+        tuple(rows),
+    )
+
+
+def _read_from() -> Iterator[tuple[str, str, Reader]]:
+    """What the paper has, and where a run says what it has."""
+    yield "corpus", CORPUS, _corpus
+    yield "encoder", "BiLSTM over GloVe and characters, trained", lambda run: _of(run, "model.encoder", _encoder)
+    yield "budgets", "questions a document", lambda run: run.unit
+    yield "labelled first", "25 %", lambda run: f"{100 * run.settings.initial:g} %"
+    yield "annotated in each round", "10 %", _round
+    yield "training within rounds", "to convergence on everything: at most 20 epochs, patience 2", _rounds
+    yield "last training", "from scratch: at most 150 epochs, patience 10", _last
+    yield "learning rate", "Adam, halved on plateaus", lambda run: _of(run, "training", _schedule)
+    yield "mention loss", "none", lambda run: _of(run, "training", _mention_loss)
+    yield "spans", "within sentences", lambda run: _of(run, "model.head", _spans)
+    yield "candidates", "the nearest 100", lambda run: _of(run, "model.head", _candidates)
+    yield "linked if", "an antecedent is the most probable outcome (argmax)", _decoding
+    yield "what unanswered mentions teach", "as much as answered ones (pseudo)", _labels
+    yield "equal time", "all are compared by time", _time
+
+
+def _of(run: RunRecord, section: str, describe: Callable[[dict[str, Any]], str]) -> str:
+    """What a section of the run's recipe says; rules have none."""
+    if run.info.recipe is None:
+        return "nothing is trained: rules"
+    values: Any = Recipe.from_dict(run.info.recipe).to_dict()  # with the settings that there were not then
+    for part in section.split("."):
+        values = values[part]
+    return describe(values)
+
+
+def _corpus(run: RunRecord) -> str:
+    asked = run.asked
+    tokens = sum(each.tokens for each in asked) / max(1, sum(each.documents for each in asked))
+    documents = run.info.corpus.train
+    if documents == CORPUS_DOCUMENTS:
+        return CORPUS
+    return f"{run.corpus} ({documents:,} training documents of about {tokens:.0f} tokens)"
+
+
+def _encoder(encoder: dict[str, Any]) -> str:
+    if encoder["kind"] == "bilstm":
+        trained = "BiLSTM over GloVe and characters, trained"
+        return trained if encoder["path"] else "BiLSTM over hashed words and characters, trained"
+    return f"{encoder['path'] or encoder['kind']}, {'trained' if encoder['fine_tune'] else 'frozen'}"
+
+
+def _round(run: RunRecord) -> str:
+    share = run.settings.documents_per_round / max(1, run.settings.documents or run.info.corpus.train)
+    return f"{100 * share:.0f} %" if run.settings.documents_per_round else "10 %"
+
+
+def _rounds(run: RunRecord) -> str:
+    settings = run.settings
+    if settings.round_training == "shortcut":
+        return f"shortcut: {settings.round_epochs} epochs on at most {settings.round_documents or 'all'} documents"
+    if run.info.recipe is None:
+        return "nothing is trained: rules"
+    recipe = Recipe.from_dict(run.info.recipe)
+    return f"to convergence on everything: {_epochs(recipe.rounds.applied_to(recipe.training).to_dict())}"
+
+
+def _last(run: RunRecord) -> str:
+    return _of(run, "training", lambda training: f"from scratch: {_epochs(training)}")
+
+
+def _epochs(training: dict[str, Any]) -> str:
+    shown = f"at most {training['epochs']} epochs, "
+    shown += f"patience {training['patience']}" if training["patience"] else "the best of all"
+    return shown + (f", at least {training['min_steps']:,} steps" if training["min_steps"] else "")
+
+
+def _schedule(training: dict[str, Any]) -> str:
+    if training["schedule"] == "plateau":
+        return "Adam, halved on plateaus" if training["plateau_factor"] == 0.5 else "Adam, lowered on plateaus"
+    mean = f", running mean of weights ({training['ema']:g})" if training["ema"] else ""
+    return f"AdamW, {training['schedule']}{mean}"
+
+
+def _mention_loss(training: dict[str, Any]) -> str:
+    return f"{training['mention_loss']:g} times, on gold documents" if training["mention_loss"] else "none"
+
+
+def _spans(head: dict[str, Any]) -> str:
+    return "within sentences" if head["within_sentences"] else "also across sentences"
+
+
+def _candidates(head: dict[str, Any]) -> str:
+    return f"the {'best' if head['coarse_to_fine'] else 'nearest'} {head['candidates']}"
+
+
+def _decoding(run: RunRecord) -> str:
+    """Earlier versions had no such setting, and one way only."""
+    model = (run.info.recipe or {}).get("model", {})
+    found = model.get("decoding") or model.get("head", {}).get("decoding") or "half"
+    return {
+        "argmax": "an antecedent is the most probable outcome (argmax)",
+        "half": "epsilon has less than half of the probability (half)",
+        "sums": "an entity's antecedents together are more probable than epsilon (sums)",
+    }[found]
+
+
+def _labels(run: RunRecord) -> str:
+    return {
+        "pseudo": "as much as answered ones (pseudo)",
+        "mix": f"{run.settings.rest:g} times as much as answered ones (mix)",
+    }.get(run.settings.labels, run.settings.labels)
+
+
+def _time(run: RunRecord) -> str:
+    return {
+        "every": "all are compared by time",
+        "pairwise": "pairwise and fully labelled only; others by questions",
+        "off": "only fully labelled; others by questions",
+    }[run.settings.equal_time]
