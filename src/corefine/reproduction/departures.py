@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from corefine.models.training.recipe import Recipe
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import RunRecord
 
@@ -51,9 +50,9 @@ def _read_from() -> Iterator[tuple[str, str, Reader]]:
 
 def _of(run: RunRecord, section: str, describe: Callable[[dict[str, Any]], str]) -> str:
     """What a section of the run's recipe says; rules have none."""
-    if run.info.recipe is None:
+    if run.recipe is None:
         return "nothing is trained: rules"
-    values: Any = Recipe.from_dict(run.info.recipe).to_dict()  # with the settings that there were not then
+    values: Any = run.recipe.to_dict()
     for part in section.split("."):
         values = values[part]
     return describe(values)
@@ -84,9 +83,8 @@ def _rounds(run: RunRecord) -> str:
     settings = run.settings
     if settings.round_training == "shortcut":
         return f"shortcut: {settings.round_epochs} epochs on at most {settings.round_documents or 'all'} documents"
-    if run.info.recipe is None:
+    if (recipe := run.recipe) is None:
         return "nothing is trained: rules"
-    recipe = Recipe.from_dict(run.info.recipe)
     return f"to convergence on everything: {_epochs(recipe.rounds.applied_to(recipe.training).to_dict())}"
 
 

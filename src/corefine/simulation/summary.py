@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corefine.errors import InputError
+from corefine.models.training.recipe import Recipe
 from corefine.simulation import runs
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.rows import AskedRow, QuestionRow, RoundRow, RunInfo, RunTiming
@@ -71,6 +72,11 @@ class RunRecord:
     @property
     def settings(self) -> SimulationConfig:
         return self.info.simulation
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The recipe, with defaults for settings that were added since; None if nothing was trained."""
+        return None if self.info.recipe is None else Recipe.from_dict(self.info.recipe)
 
     @property
     def corpus(self) -> str:
