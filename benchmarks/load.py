@@ -60,7 +60,7 @@ def measure(
 ) -> LoadTimes:
     """Let so many people give so many answers each."""
     with tempfile.TemporaryDirectory(prefix="corefine-load-") as folder:
-        golds, tokens = _prepare(Path(folder), people, database, seed)
+        golds, tokens = prepare(Path(folder), people, database, seed)
         with served(Path(folder), database) as server:
             crowd = [
                 Annotator(server.port, token, golds, answers, think, Random(seed + number))
@@ -100,7 +100,7 @@ def described(times: LoadTimes) -> str:
     )
 
 
-def _prepare(folder: Path, people: int, database: str | None, seed: int) -> tuple[dict[int, Document], list[str]]:
+def prepare(folder: Path, people: int, database: str | None, seed: int) -> tuple[dict[int, Document], list[str]]:
     """A project with a document and an invitation for everybody."""
     from sqlalchemy import Connection
 

@@ -68,6 +68,12 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
+    def peak_megabytes(self) -> float:
+        """The most memory that the server and the process that reads uploads for it have held at once, so far."""
+        own = _status(self.pid, "VmHWM")
+        readers = [pid for pid in _children(self.pid) if "corefine.project.uploads" in _command(pid)]
+        return own + max((_status(pid, "VmHWM") for pid in readers), default=0.0)
+
     def cpu_seconds(self) -> float:
         """Processor time of the server alone, without its worker; 0 where the system does not tell."""
         try:
@@ -75,6 +81,27 @@ class Server:
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _status(pid: int, field: str) -> float:
+    """Megabytes in a field of what the system knows of a process; 0 where it does not tell."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((float(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), 0.0)
+
+
+def _children(pid: int) -> list[int]:
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in files for child in file.read_text().split()]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 @contextmanager
@@ -105,19 +132,19 @@ class Client:
 
     def __init__(self, port: int, token: str | None = None) -> None:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        self._cookie = ""
+        self.cookie = ""
         if token is not None:
             self.call("POST", "login", {"token": token})
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"X-Corefine": "1", "Cookie": self._cookie, "Content-Type": "application/json"}
+        headers = {"X-Corefine": "1", "Cookie": self.cookie, "Content-Type": "application/json"}
         self._connection.request(method, f"/api/{path}", None if body is None else json.dumps(body), headers)
         response = self._connection.getresponse()
         content = json.loads(response.read())
         if response.status != 200:
             raise ValueError(f"{response.status} {content}")
         if cookie := response.getheader("set-cookie"):
-            self._cookie = cookie.partition(";")[0]
+            self.cookie = cookie.partition(";")[0]
         return content
 
     def close(self) -> None:

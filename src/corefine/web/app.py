@@ -18,10 +18,11 @@ from corefine.web.api import annotator, documents, owner, problems, results, stu
 from corefine.web.api.context import Context
 from corefine.web.api.uploads import UPLOAD_BYTES
 from corefine.web.security import LOOPBACK, Guard
+from corefine.web.turns import PLACES, Turns
 
 STATIC = Path(__file__).with_name("static")
-THREADS = 100
-"""Requests handled at the same time; most of them wait for the disk."""
+THREADS = PLACES + 8
+"""For the requests that are handled at the same time, for looking up who asks, and for files."""
 
 
 def create_app(
@@ -47,7 +48,8 @@ def create_app(
         redoc_url=None,
         lifespan=life,
     )
-    app.state.context = Context(project, Workspaces(project), open, list(notices))
+    app.state.context = context = Context(project, Workspaces(project), open, list(notices))
+    app.add_middleware(Turns, context=context)
     app.add_middleware(Guard, hosts=LOOPBACK | frozenset(hosts), upload_bytes=upload_bytes)
     problems.install(app)
 

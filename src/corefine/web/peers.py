@@ -31,3 +31,12 @@ def address_of(scope: Scope) -> str:
     """The address that the request comes from, or "" if the system does not tell."""
     client = scope.get("client")
     return client[0] if client else ""
+
+
+def network_of(address: str) -> str:
+    """The address; of IPv6 its network, since one machine has as many addresses there as it likes."""
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(known) if known.version == 4 else str(ipaddress.ip_network((known, 64), strict=False))

@@ -10,7 +10,6 @@ import secrets
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from corefine.web.api.problems import ApiError
@@ -66,6 +65,10 @@ class Guard:
                 await refusal.response()(scope, receive, guarded)
                 return
             await self.app(scope, _limited(receive, self._limit(scope["method"], scope["path"])), guarded)
+        except ApiError as error:
+            if begun:
+                raise
+            await error.response()(scope, receive, guarded)
         except Exception:
             number = f"{secrets.randbelow(10**8):08d}"
             LOG.exception("error %s: %s %s", number, scope["method"], scope["path"])
@@ -88,12 +91,12 @@ class Guard:
         if not (declared.isascii() and declared.isdecimal() and len(declared) < 20) or int(declared) > limit:
             return ApiError(413, "too-large", f"the request is larger than {limit} bytes")
         content_type = headers.get("content-type", "").partition(";")[0].strip()
-        if int(declared) and not _is_upload(method, path) and content_type != "application/json":
+        if int(declared) and not is_upload(method, path) and content_type != "application/json":
             return ApiError(403, "csrf", "the body must be application/json")
         return None
 
     def _limit(self, method: str, path: str) -> int:
-        return self.upload_bytes if _is_upload(method, path) else MOST_BYTES
+        return self.upload_bytes if is_upload(method, path) else MOST_BYTES
 
 
 def host_name(host: str) -> str:
@@ -117,7 +120,7 @@ def _unforeseen(number: str) -> ApiError:
     return ApiError(500, "error", message)
 
 
-def _is_upload(method: str, path: str) -> bool:
+def is_upload(method: str, path: str) -> bool:
     return method == "POST" and path == "/api/documents"
 
 
@@ -129,7 +132,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:
-            raise HTTPException(413, f"the request is larger than {limit} bytes")
+            raise ApiError(413, "too-large", f"the request is larger than {limit} bytes")
         return message
 
     return limited

@@ -17,6 +17,7 @@ from corefine.project.learning.supervisor import Supervisor
 from corefine.project.project import Project
 from corefine.project.store import people
 from corefine.web.app import create_app
+from corefine.web.connections import BoundedConnection
 from corefine.web.peers import is_loopback
 from corefine.web.security import LOOPBACK
 
@@ -100,6 +101,8 @@ def serve(
 def _config(app: FastAPI, address: Address) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=BoundedConnection,
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -38,6 +38,7 @@ from corefine.web.api.types import (
     State,
     TimingJson,
 )
+from corefine.web.peers import address_of
 
 public = APIRouter(prefix="/api")
 """For anybody who reaches the server."""
@@ -78,10 +79,12 @@ class LoggedOut(BaseModel):
 @public.post("/login")
 def login(body: LoginRequest, request: Request, response: Response, here: InContext) -> Me:
     """Trade an invitation's token for a cookie."""
+    here.failed_logins.check(address_of(request.scope))
     with here.project.database.read() as connection:
         welcome = people.is_welcome(connection, body.token)
     found = here.project.writer.write(lambda connection: people.enter(connection, body.token)) if welcome else None
     if found is None:
+        here.failed_logins.note(address_of(request.scope))
         raise ApiError(401, "unauthorised", "this invitation is no longer valid: ask the owner for a new one")
     person, secret = found
     give_cookie(response, request, secret)
@@ -91,7 +94,7 @@ def login(body: LoginRequest, request: Request, response: Response, here: InCont
 @public.post("/logout")
 def logout(request: Request, response: Response, here: InContext) -> LoggedOut:
     secret = request.cookies.get(COOKIE)
-    if secret is not None:
+    if secret is not None and here.person(secret, straight=False) is not None:
         here.project.writer.write(lambda connection: people.log_out(connection, secret))
         here.forget_logins()
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")

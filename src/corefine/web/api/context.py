@@ -15,6 +15,7 @@ from corefine.project.store import people
 from corefine.project.store.people import LOGIN_DAYS, Person
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
+from corefine.web.logins import FailedLogins
 from corefine.web.peers import is_straight
 
 COOKIE = "corefine"
@@ -38,6 +39,7 @@ class Context:
     workspaces: Workspaces
     open: bool
     notices: list[str] = field(default_factory=list)
+    failed_logins: FailedLogins = field(default_factory=FailedLogins)
     _owner: Person | None = None
     _logins: dict[str, tuple[float, Person]] = field(default_factory=dict)
 
@@ -84,9 +86,10 @@ InContext = Annotated[Context, Depends(context)]
 
 
 async def somebody(request: Request, here: InContext) -> Person:
-    secret = request.cookies.get(COOKIE)
-    straight = is_straight(request.scope)
-    person = here.remembered(secret) or await run_in_threadpool(here.person, secret, straight=straight)
+    if not hasattr(request.state, "person"):  # else it was found out before the request got its turn
+        secret, straight = request.cookies.get(COOKIE), is_straight(request.scope)
+        request.state.person = await run_in_threadpool(here.person, secret, straight=straight)
+    person: Person | None = request.state.person
     if person is not None:
         return person
     if here.open:  # and yet not let in

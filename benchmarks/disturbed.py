@@ -1,0 +1,183 @@
+"""Do answers stay quick while something else goes on? People answer as in `load.py`, in one server and one run:
+
+quiet       with nothing else, before and after: what the rest must be compared with
+crowd       while one person sends 150 requests at a time, over and over
+cookies     while somebody sends cookies that nobody has
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+import typer
+
+from command import Json, Seed, report, run
+from corefine.document import Document
+from corefine.errors import InputError
+from load import Annotator, prepare
+from serving import Client, Server, Waits, served
+
+BAR_MS = 100.0
+"""For the 95th percentile of answers, whatever goes on."""
+BAR_TIMES = 2.0
+"""How much longer than in quiet the 95th percentile may be, if that is more than the bar."""
+BAR_MB = 1000.0
+CROWD = 150
+COOKIES = 4_800
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """How long people waited, and the most memory that the server had until its end."""
+
+    name: str
+    errors: int
+    waits: Waits
+    server_mb: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbed:
+    people: int
+    phases: list[Phase]
+
+    @property
+    def failure(self) -> str | None:
+        quiet = max(phase.waits.p95_ms for phase in self.phases if phase.name == "quiet")
+        for phase in self.phases:
+            if phase.errors:
+                return f"{phase.name}: {phase.errors} errors"
+            if phase.waits.p95_ms > max(BAR_MS, BAR_TIMES * quiet):
+                return f"{phase.name}: p95 is {phase.waits.p95_ms:.0f} ms, and {quiet:.0f} in quiet"
+            if phase.server_mb > BAR_MB:
+                return f"{phase.name}: {phase.server_mb:.0f} MB"
+        return None
+
+
+class Answering:
+    """The people, who go on answering from phase to phase."""
+
+    def __init__(self, port: int, tokens: list[str], golds: dict[int, Document], think: float, seed: int) -> None:
+        self._people = [
+            Annotator(port, token, golds, 10**9, think, Random(seed + number)) for number, token in enumerate(tokens)
+        ]
+        self._threads = [threading.Thread(target=each.run, daemon=True) for each in self._people]
+        for thread in self._threads:
+            thread.start()
+        for each in self._people:
+            each.ready.wait()
+            each.go.set()
+
+    def during(self, name: str, server: Server, seconds: float, work: Callable[[], str]) -> Phase:
+        """Measure while the work goes on, at least so long."""
+        before = [(len(each.seconds), len(each.errors)) for each in self._people]
+        end = time.monotonic() + seconds
+        note = work()
+        time.sleep(max(0.0, end - time.monotonic()))
+        waits = [s for each, (answers, _) in zip(self._people, before, strict=True) for s in each.seconds[answers:]]
+        errors = [e for each, (_, errors) in zip(self._people, before, strict=True) for e in each.errors[errors:]]
+        if not waits:
+            raise InputError(f"{name}: nobody got an answer through: {errors[:1]}")
+        return Phase(name, len(errors), Waits.of([1000 * second for second in waits]), server.peak_megabytes(), note)
+
+
+@contextmanager
+def _in_parallel(work: Callable[[threading.Event], None], number: int) -> Iterator[None]:
+    stop = threading.Event()
+    threads = [threading.Thread(target=work, args=(stop,), daemon=True) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def crowd(port: int, token: str, seconds: float) -> str:
+    """One person, who always has so many requests under way."""
+    with Client(port, token) as client:
+        cookie = client.cookie
+    answered = []
+
+    def ask(stop: threading.Event) -> None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
+        while not stop.is_set():
+            try:
+                connection.request("GET", "/api/next", headers={"Cookie": cookie})
+                response = connection.getresponse()
+                response.read()
+                answered.append(response.status)
+            except (OSError, HTTPException):
+                connection.close()
+        connection.close()
+
+    with _in_parallel(ask, CROWD):
+        time.sleep(seconds)
+    return f"{len(answered)} requests answered, {sum(status != 200 for status in answered)} refused"
+
+
+def strange_cookies(port: int) -> str:
+    """Somebody who tries cookies."""
+    left = list(range(COOKIES))
+
+    def ask(stop: threading.Event) -> None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
+        while left and not stop.is_set():
+            number = left.pop()
+            connection.request("GET", "/api/me", headers={"Cookie": f"corefine=random-{number}-{'x' * 40}"})
+            connection.getresponse().read()
+        connection.close()
+
+    began = time.monotonic()
+    with _in_parallel(ask, 50):
+        while left:
+            time.sleep(0.05)
+    return f"{COOKIES} cookies in {time.monotonic() - began:.0f} s"
+
+
+def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed: int = 0) -> Disturbed:
+    with tempfile.TemporaryDirectory(prefix="corefine-disturbed-") as folder:
+        golds, tokens = prepare(Path(folder), people + 1, None, seed)
+        with served(Path(folder)) as server:
+            answering = Answering(server.port, tokens[:people], golds, think, seed)
+            time.sleep(think)
+            works: list[tuple[str, Callable[[], str]]] = [
+                ("quiet", lambda: ""),
+                ("crowd", lambda: crowd(server.port, tokens[people], seconds)),
+                ("cookies", lambda: strange_cookies(server.port)),
+                ("quiet", lambda: ""),
+            ]
+            phases = [answering.during(name, server, seconds, work) for name, work in works]
+    return Disturbed(people, phases)
+
+
+def described(result: Disturbed) -> str:
+    lines = [f"{result.people} people answering; the most memory of the server and the process that reads uploads:"]
+    lines += [f"{each.name:8} {each.server_mb:5.0f} MB  {each.waits}  {each.note}" for each in result.phases]
+    return "\n".join(lines)
+
+
+def main(
+    as_json: Json = False,
+    people: Annotated[int, typer.Option(min=1, help="People who answer.")] = 20,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Seconds of each part.")] = 20.0,
+    seed: Seed = 0,
+) -> None:
+    """Let people answer while one of them, a stranger, or an import keeps the server busy."""
+    report(measure(people=people, seconds=seconds, seed=seed), described, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(main)
