@@ -7,11 +7,12 @@ cookies     while somebody sends cookies that nobody has
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -24,6 +25,7 @@ from command import Json, Seed, report, run
 from corefine.document import Document
 from corefine.errors import InputError
 from load import Annotator, prepare
+from measuring import in_own_process
 from serving import Client, Server, Waits, served
 
 BAR_MS = 100.0
@@ -91,29 +93,13 @@ class Answering:
         return Phase(name, len(errors), Waits.of([1000 * second for second in waits]), server.peak_megabytes(), note)
 
 
-@contextmanager
-def _in_parallel(work: Callable[[threading.Event], None], number: int) -> Iterator[None]:
-    stop = threading.Event()
-    threads = [threading.Thread(target=work, args=(stop,), daemon=True) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-
-
-def crowd(port: int, token: str, seconds: float) -> str:
+def crowd(port: int, cookie: str, seconds: float) -> str:
     """One person, who always has so many requests under way."""
-    with Client(port, token) as client:
-        cookie = client.cookie
-    answered = []
+    answered: list[int] = []
 
-    def ask(stop: threading.Event) -> None:
+    def ask() -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=120)
-        while not stop.is_set():
+        while time.monotonic() < end:
             try:
                 connection.request("GET", "/api/next", headers={"Cookie": cookie})
                 response = connection.getresponse()
@@ -123,8 +109,8 @@ def crowd(port: int, token: str, seconds: float) -> str:
                 connection.close()
         connection.close()
 
-    with _in_parallel(ask, CROWD):
-        time.sleep(seconds)
+    end = time.monotonic() + seconds
+    _in_parallel(ask, CROWD)
     return f"{len(answered)} requests answered, {sum(status != 200 for status in answered)} refused"
 
 
@@ -132,19 +118,27 @@ def strange_cookies(port: int) -> str:
     """Somebody who tries cookies."""
     left = list(range(COOKIES))
 
-    def ask(stop: threading.Event) -> None:
+    def ask() -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=120)
-        while left and not stop.is_set():
-            number = left.pop()
-            connection.request("GET", "/api/me", headers={"Cookie": f"corefine=random-{number}-{'x' * 40}"})
-            connection.getresponse().read()
+        with suppress(IndexError):
+            while number := left.pop():
+                connection.request("GET", "/api/me", headers={"Cookie": f"corefine=random-{number}-{'x' * 40}"})
+                connection.getresponse().read()
         connection.close()
 
     began = time.monotonic()
-    with _in_parallel(ask, 50):
-        while left:
-            time.sleep(0.05)
+    _in_parallel(ask, 50)
     return f"{COOKIES} cookies in {time.monotonic() - began:.0f} s"
+
+
+def _in_parallel(work: Callable[[], None], number: int) -> None:
+    """In this process, which is one of its own: its threads must not hold up those of the people."""
+    os.nice(19)
+    threads = [threading.Thread(target=work) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed: int = 0) -> Disturbed:
@@ -152,11 +146,13 @@ def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed
         golds, tokens = prepare(Path(folder), people + 1, None, seed)
         with served(Path(folder)) as server:
             answering = Answering(server.port, tokens[:people], golds, think, seed)
+            with Client(server.port, tokens[people]) as client:
+                cookie = client.cookie
             time.sleep(think)
             works: list[tuple[str, Callable[[], str]]] = [
                 ("quiet", lambda: ""),
-                ("crowd", lambda: crowd(server.port, tokens[people], seconds)),
-                ("cookies", lambda: strange_cookies(server.port)),
+                ("crowd", lambda: in_own_process(crowd, server.port, cookie, seconds)),
+                ("cookies", lambda: in_own_process(strange_cookies, server.port)),
                 ("quiet", lambda: ""),
             ]
             phases = [answering.during(name, server, seconds, work) for name, work in works]

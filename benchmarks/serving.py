@@ -71,7 +71,7 @@ class Server:
     def peak_megabytes(self) -> float:
         """The most memory that the server and the process that reads uploads for it have held at once, so far."""
         own = _status(self.pid, "VmHWM")
-        readers = [pid for pid in _children(self.pid) if "corefine.project.uploads" in _command(pid)]
+        readers = [pid for pid in _children(self.pid) if "corefine.formats.sent" in _command(pid)]
         return own + max((_status(pid, "VmHWM") for pid in readers), default=0.0)
 
     def cpu_seconds(self) -> float:

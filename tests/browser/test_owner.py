@@ -67,14 +67,14 @@ def test_files_are_added_and_an_unreadable_one_is_told_and_skipped(
     page.locator("#files").set_input_files([tmp_path / name for name in files])
     items = page.locator(".upload-result li")
     page.wait_for_function("n => document.querySelectorAll('.upload-result li').length === n", arg=len(files))
-    page.locator(".upload-result li", has_text="photo.png").get_by_text("sending").wait_for(state="detached")
+    page.locator(".upload-result li", has_text="photo.png").get_by_text("skipped").wait_for()
     said = dict(text.split(": ", 1) for text in items.all_inner_texts())
     assert said["garden.txt"] == "1 document added"
     assert "entity 1 is opened here but not closed" in said["broken.conll"]
     assert "bad UTF-8: byte 0xe9" in said["latin.txt"]
     assert "it holds no text" in said["empty.txt"]
     assert said["more.zip"].startswith("2 documents added; skipped: three.jsonl: this is not JSON")
-    assert said["photo.png"].startswith("skipped: the ending tells no format")
+    assert said["photo.png"].startswith("skipped: its ending is that of no known format")
     assert "/tmp" not in "".join(said.values()), "a message does not tell where the server keeps things"
     assert page.locator(".upload-result li.bad").count() == 5
     names = [row["name"] for row in called(driver, "/documents")]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import re
 import stat
 import sys
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from corefine.document import Document
 from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.store import people
-from corefine.web.api import uploads
 from corefine.web.api.context import COOKIE
 from corefine.web.server import Address, bind, check_open
 from helpers.projects import Browser, another, browser_of, fill, golds, new_id, serve
@@ -256,61 +252,9 @@ def test_hostile_text_is_only_text(tmp_path: Path, text: str) -> None:
 
 
 def upload(browser: Browser, name: str, content: bytes, status: int = 200) -> Any:
-    response = browser.client.post(f"/api/documents?name={name}", content=content)
+    response = browser.client.post(f"/api/documents?wait=600&name={name}", content=content)
     assert response.status_code == status, response.text
     return response.json()
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def test_uploads_good_and_bad_together(safe: Browser) -> None:
-    files = {
-        "one.txt": b"Anna came. She sang.",
-        "deep/two.txt": b"Bert slept.",
-        "bad.jsonl": b'{"doc_key": "x", "sentences": 7}\n',
-        "image.png": b"\x89PNG",
-        "empty.txt": b"",
-        ".hidden": b"no",
-        ".git/old.txt": b"Carl slept.",
-    }
-    result = upload(safe, "all.zip", zipped(files))
-    assert len(result["added"]) == 2
-    assert {each["file"] for each in result["skipped"]} == {"bad.jsonl", "image.png", "empty.txt"}
-    assert all(each["reason"] and "/tmp" not in each["reason"] for each in result["skipped"])
-    assert [row["ready"] for row in safe.get("documents")][-2:] == [False, False]
-    assert safe.get(f"next?document={result['added'][0]}")["state"] == "preparing"
-    assert upload(safe, "one.txt.gz", gzip.compress(b"Carl ran."))["added"]
-
-
-def test_no_path_leaves_the_project(safe: Browser, tmp_path: Path) -> None:
-    before = sorted(tmp_path.rglob("*.txt"))
-    files = {"../../../evil.txt": b"Out.", "/etc/evil.txt": b"Out.", "a/..\\..\\evil.txt": b"Out."}
-    assert len(upload(safe, "a.zip", zipped(files))["added"]) == 3
-    assert sorted(tmp_path.rglob("*.txt")) == before
-    assert not (tmp_path.parent / "evil.txt").exists()
-    assert upload(safe, "..%2F..%2Fevil.txt", b"Out.")["added"]
-    for path in ("/static/..%2F..%2Fapp.py", "/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"):
-        assert safe.client.get(path).status_code == 404
-
-
-def test_zip_bombs_are_refused(safe: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "UNPACKED_BYTES", 1_000_000)
-    zeros = b"0" * 5_000_000
-    assert "refused" in upload(safe, "bomb.zip", zipped({"a.txt": zeros}), 400)["error"]["message"]
-    assert "refused" in upload(safe, "bomb.txt.gz", gzip.compress(zeros), 400)["error"]["message"]
-    twice = gzip.compress(gzip.compress(zeros))
-    assert "more than once" in upload(safe, "bomb.txt.gz", twice, 400)["error"]["message"]
-    monkeypatch.setattr(uploads, "MOST_FILES", 10)
-    many = zipped({f"{number}.txt": b"a" for number in range(11)})
-    assert "at most 10" in upload(safe, "many.zip", many, 400)["error"]["message"]
-    assert "cannot be unpacked" in upload(safe, "cut.txt.gz", gzip.compress(b"Anna")[:-9], 400)["error"]["message"]
-    assert len(safe.get("documents")) == 3
 
 
 def test_large_requests_are_refused(sqlite_project: Project) -> None:

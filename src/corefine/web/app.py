@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.work.workspaces import Workspaces
-from corefine.web.api import annotator, documents, owner, problems, results, study, tutorial
+from corefine.web.api import annotator, documents, owner, problems, results, study, tutorial, uploads
 from corefine.web.api.context import Context
 from corefine.web.api.uploads import UPLOAD_BYTES
 from corefine.web.security import LOOPBACK, Guard
@@ -35,10 +35,13 @@ def create_app(
 ) -> FastAPI:
     """The server's application. `open`: everybody who reaches it is the owner, until somebody is invited."""
 
+    context = Context(project, Workspaces(project), open, list(notices))
+
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
+        context.importer.stop()
 
     app = FastAPI(
         title="corefine",
@@ -48,12 +51,12 @@ def create_app(
         redoc_url=None,
         lifespan=life,
     )
-    app.state.context = context = Context(project, Workspaces(project), open, list(notices))
-    app.add_middleware(Turns, context=context)
+    app.state.context = context
+    app.add_middleware(Turns)
     app.add_middleware(Guard, hosts=LOOPBACK | frozenset(hosts), upload_bytes=upload_bytes)
     problems.install(app)
 
-    for part in (annotator, documents, tutorial, owner, results, study):
+    for part in (annotator, documents, tutorial, owner, uploads, results, study):
         app.include_router(part.routes)
     app.include_router(annotator.public)
     app.include_router(study.owner_routes)

@@ -7,6 +7,7 @@ address.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager, suppress
@@ -26,6 +27,8 @@ PLACES = 16
 """Requests handled at the same time."""
 OWN = 2
 """Of one person, at the same time. The rest wait."""
+FEW, CROWD_SECONDS = 4, 0.25
+"""Who has more than a few requests waiting gets a turn when nobody else is being served, or after this time."""
 MOST_WAITING = 200
 """Requests that may wait in one queue."""
 BODY_SECONDS = 20.0
@@ -39,6 +42,7 @@ class FairQueue:
         self._places, self._own, self._most = places, own, most_waiting
         self._running: Counter[Hashable] = Counter()
         self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()  # who is next comes first
+        self._began: dict[Hashable, float] = {}  # the last turn of those who wait
 
     @asynccontextmanager
     async def turn(self, who: Hashable) -> AsyncIterator[None]:
@@ -69,25 +73,33 @@ class FairQueue:
     def _call(self) -> None:
         """Let in whoever can come in."""
         while self._running.total() < self._places:
-            who = next((who for who in self._waiting if self._running[who] < self._own), None)
+            who = next(filter(self._may_come, self._waiting), None)
             if who is None:
                 return
             line = self._waiting[who]
             mine = line.popleft()
+            self._began[who] = time.monotonic()
             if line:
                 self._waiting.move_to_end(who)
             else:
-                del self._waiting[who]
+                del self._waiting[who], self._began[who]
             if not mine.cancelled():
                 self._running[who] += 1
                 mine.set_result(None)
+
+    def _may_come(self, who: Hashable) -> bool:
+        running = self._running.get(who, 0)
+        if len(self._waiting[who]) <= FEW:
+            return running < self._own
+        alone = self._running.total() == running
+        return running == 0 and (alone or time.monotonic() - self._began.get(who, 0.0) > CROWD_SECONDS)
 
 
 class Turns:
     """ASGI middleware: finds out who asks, reads the body, and waits for a turn."""
 
-    def __init__(self, app: ASGIApp, *, context: Context) -> None:
-        self.app, self.context = app, context
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
         self.requests, self.lookups = FairQueue(), FairQueue(places=4)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,15 +118,17 @@ class Turns:
             await self.app(scope, receive, send)
 
     async def _person(self, scope: Scope) -> Person | None:
-        """Who asks. Strange cookies wait for one another, so that many of them cost little."""
+        """Who asks. Strange cookies wait for one another, and nobody else for them."""
+        context: Context = scope["app"].state.context
         secret = HTTPConnection(scope).cookies.get(COOKIE)
-        if (person := self.context.remembered(secret)) is not None:
+        if (person := context.remembered(secret)) is not None:
             return person
         straight = is_straight(scope)
-        if secret is None and not (self.context.open and straight):
+        if secret is None and not (context.open and straight):
             return None
-        async with self.lookups.turn(network_of(address_of(scope))):
-            return await run_in_threadpool(self.context.person, secret, straight=straight)
+        who = context.known_before(secret) or network_of(address_of(scope))
+        async with self.lookups.turn(who):
+            return await run_in_threadpool(context.person, secret, straight=straight)
 
 
 async def _with_body(receive: Receive) -> Receive:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from corefine import formats
 from corefine.document import Document
@@ -20,6 +20,7 @@ from corefine.project.store.database import Database
 
 DOCUMENTS = schema.documents.c
 LONGEST_NAME = 400
+MOST_PARTS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,20 @@ class DocumentInfo:
     @property
     def key(self) -> str:
         return f"{self.name} part {self.part}" if self.part else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document that is ready to be stored: `content` is its line of our JSON lines."""
+
+    name: str
+    part: int
+    tokens: int
+    content: str
+    has_gold: bool
+    source: str | None
+    digest: str | None
+    held_out: bool = False
 
 
 @dataclass(slots=True)
@@ -106,27 +121,47 @@ def add(
     held_out: bool = False,
 ) -> int:
     """Store a document and return its id. If its name is taken, a number is added to it."""
-    if abs(document.part) >= 2**31:
-        raise InputError(f"document {document.key}: a project has no room for a part of that number")
-    name = base = document.name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
-    count = 1
-    taken = select(DOCUMENTS.id).where(DOCUMENTS.part == document.part)
-    while connection.execute(taken.where(DOCUMENTS.name == name)).first() is not None:
-        count += 1
-        name = f"{base} ({count})"
+    name = free_name(connection, document.name, document.part)
+    content = formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name))
+    new = NewDocument(
+        name, document.part, len(document), content, bool(document.clusters), source, digest, held_out=held_out
+    )
+    return add_new(connection, new)
+
+
+def add_new(connection: Connection, new: NewDocument) -> int:
+    """Store a document that is ready to be stored, and return its id."""
     values = {
-        "name": name,
-        "part": document.part,
-        "tokens": len(document),
-        "content": formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name)),
-        "has_gold": bool(document.clusters),
-        "held_out": held_out,
-        "source": source,
-        "source_digest": digest,
+        "name": new.name,
+        "part": new.part,
+        "tokens": new.tokens,
+        "content": new.content,
+        "has_gold": new.has_gold,
+        "held_out": new.held_out,
+        "source": new.source,
+        "source_digest": new.digest,
         "added_at": time.time(),
     }
     key: int = connection.execute(insert(schema.documents).values(values).returning(DOCUMENTS.id)).scalar_one()
     return key
+
+
+def free_name(connection: Connection, name: str, part: int, *, besides: Container[tuple[str, int]] = ()) -> str:
+    """The name, with a number added if it is taken. `besides`: names and parts that are taken as well."""
+    if abs(part) >= MOST_PARTS:
+        raise InputError(f"document {name} part {part}: a project has no room for a part of that number")
+    found = base = name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
+    count = 1
+    taken = select(DOCUMENTS.id).where(DOCUMENTS.part == part)
+    while (found, part) in besides or connection.execute(taken.where(DOCUMENTS.name == found)).first() is not None:
+        count += 1
+        found = f"{base} ({count})"
+    return found
+
+
+def count_from(connection: Connection, source: str) -> int:
+    """How many documents came from a source."""
+    return connection.execute(select(func.count()).where(DOCUMENTS.source == source)).scalar_one()
 
 
 def import_paths(

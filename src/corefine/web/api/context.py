@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from corefine.project.project import Project
 from corefine.project.store import people
 from corefine.project.store.people import LOGIN_DAYS, Person
+from corefine.project.uploads import Importer
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
 from corefine.web.logins import FailedLogins
@@ -40,8 +41,12 @@ class Context:
     open: bool
     notices: list[str] = field(default_factory=list)
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
+    importer: Importer = field(init=False)
     _owner: Person | None = None
     _logins: dict[str, tuple[float, Person]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.importer = Importer(self.project, self.workspaces.documents_changed)
 
     def remembered(self, secret: str | None) -> Person | None:
         """Whose cookie this is, if that is known without asking the database."""
@@ -49,6 +54,11 @@ class Context:
             return None
         at, person = self._logins.get(secret, (-REMEMBER_SECONDS, None))
         return person if time.monotonic() - at < REMEMBER_SECONDS else None
+
+    def known_before(self, secret: str | None) -> int | None:
+        """The person whose cookie this was, when the database was asked for the last time."""
+        found = None if secret is None else self._logins.get(secret)
+        return None if found is None else found[1].id
 
     def person(self, secret: str | None, *, straight: bool) -> Person | None:
         """Whose request this is, from the database. `straight`: it comes from this machine, through no proxy."""

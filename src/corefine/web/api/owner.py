@@ -1,4 +1,4 @@
-"""The API for the project's owner: settings, people, documents, training."""
+"""The API for the project's owner: settings, people, training."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from sqlalchemy import Connection, select
-from starlette.concurrency import run_in_threadpool
 
 from corefine.project.learning import training
 from corefine.project.results.statistics import PersonStatistics, person_statistics
@@ -19,7 +18,6 @@ from corefine.project.store import people, predictions, schema
 from corefine.project.store.log import count_answers
 from corefine.project.store.people import Person
 from corefine.project.store.settings import ProjectConfig
-from corefine.web.api import uploads
 from corefine.web.api.context import COOKIE, Context, InContext, Owner, give_cookie, owner
 from corefine.web.api.problems import not_found
 from corefine.web.api.types import STRICT, Guidelines, Id, PersonView, RequestModel, Role, Time
@@ -30,22 +28,12 @@ SILENT_SECONDS = 120.0
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
-# Settings and documents
+# Settings
 
 
 @pydantic_dataclass(frozen=True, config=STRICT)
 class SettingsJson(ProjectConfig):
     """The project's settings, with their types checked."""
-
-
-class SkippedFile(BaseModel):
-    file: str
-    reason: str
-
-
-class UploadResult(BaseModel):
-    added: list[int]
-    skipped: list[SkippedFile]
 
 
 @routes.get("/settings")
@@ -63,17 +51,6 @@ def change_settings(body: SettingsJson, here: InContext) -> SettingsJson:
 def change_guidelines(body: Guidelines, here: InContext) -> Guidelines:
     here.project.change_guidelines(body.markdown)
     return body
-
-
-@routes.post("/documents")
-async def upload(
-    request: Request, here: InContext, name: Annotated[str, Query(min_length=1, max_length=300)]
-) -> UploadResult:
-    """Add the documents of a file, or of the files in a zip archive. The body is the file."""
-    content = await request.body()
-    found = await run_in_threadpool(uploads.import_upload, here.project, name, content)
-    here.workspaces.documents_changed()
-    return UploadResult(added=found.added, skipped=[SkippedFile(file=file, reason=why) for file, why in found.skipped])
 
 
 # People

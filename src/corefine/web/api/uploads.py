@@ -1,102 +1,115 @@
-"""Files that the owner uploads. They are read in a temporary folder, under safe names, with every size bounded."""
+"""The API for files that the owner sends. Reading them takes its time, so a client can ask how far it is."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import io
-import re
-import zipfile
-import zlib
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
-from typing import IO
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Literal
 
-from sqlalchemy import Connection
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
 
 from corefine.errors import InputError
-from corefine.files import is_hidden
-from corefine.project.project import Project
-from corefine.project.store import documents
-from corefine.project.store.documents import Imported
+from corefine.project.uploads import Upload
+from corefine.web.api.context import InContext, owner
+from corefine.web.api.problems import not_found
+from corefine.web.api.types import ResponseModel
 
 UPLOAD_BYTES = 50_000_000
-UNPACKED_BYTES = 200_000_000
-MOST_FILES = 2_000
+WAIT_SECONDS = 20.0
+
+routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
-def import_upload(project: Project, name: str, content: bytes) -> Imported:
-    """Add the documents of a file, or of the files in a zip archive."""
-    with TemporaryDirectory(prefix="corefine-upload-") as folder:
-        shown = _unpack(Path(folder), name, content)
+class FileResultView(ResponseModel):
+    """What came of one file: ids of its documents, and `reason` if it gave none, or not all."""
 
-        def job(connection: Connection) -> Imported:
-            return documents.import_paths(connection, shown, source_name=lambda path: _source(path, shown[path]))
-
-        found = project.writer.write(job)
-    by_path = {str(path): original for path, original in shown.items()}
-    found.skipped = [(by_path.get(file, file), _without(folder, reason)) for file, reason in found.skipped]
-    found.skipped += [(by_path.get(file, file), "it is in the project already") for file in found.known]
-    return found
+    file: str
+    added: list[int]
+    reason: str | None
+    note: str | None
 
 
-def _source(path: Path, name: str) -> str:
-    """The name under which a file is known: files with different contents have different names."""
-    return f"upload:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}:{name}"
+class SkippedFile(BaseModel):
+    file: str
+    reason: str
 
 
-def _unpack(folder: Path, name: str, content: bytes) -> dict[Path, str]:
-    """Write the files into the folder; returns what each was called."""
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        return {_write(folder, name, io.BytesIO(content), UNPACKED_BYTES): name}
-    found: dict[Path, str] = {}
-    room = UNPACKED_BYTES
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) > MOST_FILES:
-                raise InputError(f"{name} holds {len(members)} files; at most {MOST_FILES} can be sent at once")
-            for member in members:
-                if not is_hidden(PurePosixPath(member.filename.replace("\\", "/"))):
-                    with archive.open(member) as file:
-                        path = _write(folder, member.filename, file, room)
-                    found[path] = member.filename
-                    room -= path.stat().st_size
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, UnicodeError) as error:
-        raise InputError(f"{name} cannot be unpacked: {error}") from error
-    return found
+class UploadResult(BaseModel):
+    """An upload, so far. It is at its end when `state` is done or failed; `message` says why it failed.
 
-
-def _write(folder: Path, name: str, file: IO[bytes], room: int) -> Path:
-    """Copy a file of at most `room` bytes, unpacked if it is gzip, to a path that we choose.
-
-    Files of the same folder stay in the same folder: some formats are two files side by side.
+    results          one for each file of the upload
+    added, skipped   the same, as ids of new documents and reasons
     """
-    parent, _, last = name.replace("\\", "/").rpartition("/")
-    path = folder / hashlib.sha256(parent.encode("utf-8", "surrogatepass")).hexdigest()[:16] / _safe(last)
-    path.parent.mkdir(exist_ok=True)
-    if path.suffix == ".gz":
-        path = path.with_suffix("")
-        file = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]  # reads like one
-    if path.exists():
-        raise InputError(f"{name}: two files would have this name")
+
+    id: str
+    name: str
+    state: Literal["waiting", "reading", "done", "failed"]
+    message: str | None
+    files: int
+    files_done: int
+    share_done: float
+    added: list[int]
+    skipped: list[SkippedFile]
+    results: list[FileResultView]
+
+    @classmethod
+    def of(cls, upload: Upload) -> UploadResult:
+        results = list(upload.results)
+        return cls(
+            id=upload.id,
+            name=upload.name,
+            state=upload.state,
+            message=upload.message,
+            files=upload.files,
+            files_done=upload.files_done,
+            share_done=1.0 if upload.state == "done" else upload.bytes_done / max(1, upload.bytes),
+            added=[key for each in results for key in each.added],
+            skipped=[SkippedFile(file=each.file, reason=each.reason) for each in results if each.reason is not None],
+            results=[FileResultView.model_validate(each) for each in results],
+        )
+
+
+@routes.post("/documents")
+async def upload(
+    request: Request,
+    here: InContext,
+    name: Annotated[str, Query(min_length=1, max_length=300)],
+    wait: Annotated[float, Query(ge=0.0, le=600.0)] = WAIT_SECONDS,
+) -> UploadResult:
+    """Add the documents of a file, or of the files in a zip archive. The body is the file.
+
+    The response comes when all is read, or after `wait` seconds; then ask for the upload again.
+    """
+    importer = here.importer
+    path = await run_in_threadpool(importer.place)
     try:
-        content = file.read(room + 1)
-        path.write_bytes(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name} cannot be unpacked: {error}") from error
-    if len(content) > room:
-        raise InputError(f"{name} unpacks to more than {UNPACKED_BYTES // 1_000_000} MB and was refused")
-    if content.startswith(b"\x1f\x8b"):
-        raise InputError(f"{name} is packed more than once")
-    return path
+        await _keep(request, path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    sent = importer.add(name.replace("\0", "_"), path)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(sent.done)), wait)
+    return UploadResult.of(sent)
 
 
-def _safe(name: str) -> str:
-    """The name without characters that mean something to a file system."""
-    return re.sub(r"[^\w.\- ]", "_", name).lstrip(".")[-150:] or "document"
+@routes.get("/uploads/{upload_id}")
+async def uploaded(upload_id: str, here: InContext) -> UploadResult:
+    """How far an upload is, and what came of it."""
+    found = here.importer.find(upload_id)
+    if found is None:
+        raise not_found(f"upload {upload_id}: it was long ago, or before the server was started")
+    return UploadResult.of(found)
 
 
-def _without(folder: str, reason: str) -> str:
-    """The reason without the paths of the server."""
-    return re.sub(re.escape(folder) + r"/[0-9a-f]+/", "", reason)
+async def _keep(request: Request, path: Path) -> None:
+    """Write the body to a file as it arrives, so that memory does not hold it."""
+    try:
+        with path.open("xb") as file:
+            async for block in request.stream():
+                file.write(block)
+    except OSError as error:
+        raise InputError(f"the server has no room for the file: {error.strerror}") from error

@@ -56,7 +56,21 @@ export const get = (path, options) => call("GET", path, undefined, options);
 export const post = (path, body = {}, options = {}) => call("POST", path, body, options);
 export const put = (path, body) => call("PUT", path, body);
 export const remove = (path) => call("DELETE", path);
-export const upload = (file) => call("POST", `/documents?name=${encodeURIComponent(file.name)}`, file, { raw: true, patience: LONG });
+
+/** Send a file. The server reads it after that: `seen` gets how far it is, again and again, until the end is returned. */
+export async function upload(file, seen) {
+  let now = await call("POST", `/documents?wait=0&name=${encodeURIComponent(file.name)}`, file, { raw: true, patience: LONG });
+  while (now.state === "waiting" || now.state === "reading") {
+    seen(now);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    try {
+      now = await get(`/uploads/${now.id}`);
+    } catch (problem) {
+      if (!problem.passing) throw problem;
+    }
+  }
+  return now;
+}
 
 /** An id for one thing a person does. (randomUUID is missing where a page is served without TLS to another machine.) */
 export function clientId() {

@@ -79,6 +79,34 @@ function told(name, added, skipped) {
   return parts.filter(Boolean).join("; ");
 }
 
+const SHOWN = 3; // files that were skipped and are named in one line
+
+/** What came of all files of an upload. */
+function outcome(name, { state, message, results }) {
+  if (state === "failed") return [message];
+  const added = results.reduce((sum, each) => sum + each.added.length, 0);
+  const skipped = results.filter(({ reason }) => reason !== null);
+  const more = skipped.length > SHOWN ? `; and ${plural(skipped.length - SHOWN, "file")} more` : "";
+  const notes = results.flatMap(({ note }) => (note === null ? [] : [`; ${note}`]));
+  return [told(name, added, skipped.slice(0, SHOWN)), more, ...(results.length > 1 ? [eachFile(results)] : notes)];
+}
+
+/** A table to unfold: each file and what came of it. */
+function eachFile(results) {
+  const lines = results.map(({ file, added, reason, note }) =>
+    h("tr", {}, h("td", {}, quoted(file)), h("td", { class: reason === null ? "" : "bad" }, [added.length || reason === null ? `${plural(added.length, "document")} added` : "", reason, note].filter(Boolean).join("; "))),
+  );
+  return h("details", {}, h("summary", {}, `Each of the ${plural(results.length, "file")}`), h("div", { class: "scroll-x" }, h("table", {}, h("tbody", {}, ...lines))));
+}
+
+/** How far the server is with an upload. */
+function underway({ state, files, files_done: done, share_done: share, added }) {
+  if (state === "waiting") return [": waiting for the uploads before it …"];
+  if (!files) return [": being unpacked …"];
+  const words = `: reading ${files > 1 ? `file ${Math.min(done + 1, files)} of ${files}` : "it"}, ${plural(added.length, "document")} so far `;
+  return [words, h("progress", { max: 1, value: share, "aria-label": "How much of it is read" })];
+}
+
 /** Upload files by button or by dropping them. Each gets a line that says what came of it. */
 function uploader(app, added) {
   const input = h("input", { type: "file", multiple: true, class: "sr", id: "files", tabindex: "-1" });
@@ -99,9 +127,9 @@ function uploader(app, added) {
       const item = h("li", {}, quoted(file.name), ": sending …");
       result.append(item);
       try {
-        const { added: ids, skipped } = await upload(file);
-        replace(item, quoted(file.name), `: ${told(file.name, ids.length, skipped)}`);
-        if (skipped.length) item.className = "bad";
+        const end = await upload(file, (now) => replace(item, quoted(file.name), ...underway(now)));
+        replace(item, quoted(file.name), ": ", ...outcome(file.name, end));
+        if (end.state === "failed" || end.skipped.length) item.className = "bad";
       } catch (problem) {
         replace(item, quoted(file.name), `: ${problem.message}`);
         item.className = "bad";

@@ -1,0 +1,152 @@
+"""The process that unpacks and reads what was sent. It knows nothing of the project, and loads little.
+
+    python -m corefine.formats.sent.reader
+
+It gets one line of JSON (`Task`), then writes a line of JSON for each event. After the event `document` it waits for a
+line with the name that the document gets, or an empty line if it is not needed, and writes the document: the number of
+its bytes in a line, then the bytes. `start` says how many files to pass over, since a file may end this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from corefine import formats
+from corefine.document import Document
+from corefine.errors import CorefineError, Fault
+from corefine.formats.sent.unpacking import Limits, cut_text, unpack
+
+NICE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to read: a file, what it is called, a folder to unpack it in, and how many files to pass over."""
+
+    sent: str
+    name: str
+    folder: str
+    start: int
+    limits: dict[str, Any]
+
+
+def main() -> None:
+    # spaCy would load torch, which takes longer than reading most files, and it uses it for nothing here
+    sys.modules.setdefault("torch", None)  # type: ignore[arg-type]  # None means: cannot be imported
+    task = Task(**json.loads(sys.stdin.readline()))
+    limits = Limits(**task.limits)
+    _bound(limits.memory)
+    try:
+        _Reader(task, limits).run()
+    except CorefineError as error:
+        _tell("failed", message=_shown(str(error), Path(task.folder)))
+    except MemoryError:
+        _tell("failed", message=f"{task.name} needs too much memory to be unpacked")
+
+
+class _Reader:
+    def __init__(self, task: Task, limits: Limits) -> None:
+        self.task, self.limits = task, limits
+        self.folder = Path(task.folder)
+
+    def run(self) -> None:
+        found = unpack(Path(self.task.sent), self.task.name, self.folder, self.limits)
+        shown = {str(path): name for path, name in found.files.items()}
+        refused: list[tuple[str, str]] = list(found.refused)
+        paths = [
+            path
+            for path, _ in formats.find_files(
+                found.files, on_skip=lambda path, reason: refused.append((shown.get(str(path), path.name), reason))
+            )
+        ]
+        _tell("files", files=len(paths), bytes=sum(path.stat().st_size for path in paths))
+        for name, reason in refused if not self.task.start else ():
+            _tell("refused", file=name, reason=_shown(reason, self.folder))
+        for path in paths[self.task.start :]:
+            self._read(path, shown[str(path)])
+        _tell("end")
+
+    def _read(self, path: Path, shown: str) -> None:
+        """One file. Whatever is wrong with it is said of it, and the next one is read."""
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        _tell("file", file=shown, digest=digest)
+        reasons: list[str] = []
+        documents = 0
+        try:
+            parts = [path]
+            if path.suffix == ".txt":
+                parts = cut_text(path, self.limits.text)
+            for document in self._documents(parts, reasons):
+                documents += 1
+                self._send(document)
+        except CorefineError as error:
+            reasons.append(str(error))
+        except MemoryError:
+            reasons.append("it needs too much memory to be read: divide it into smaller files")
+        if not documents and not reasons:
+            reasons.append("it holds no text")
+        note = f"it is long, and was divided into {len(parts)} parts" if len(parts) > 1 else None
+        reason = "; ".join(_shown(reason, self.folder) for reason in reasons[:3]) or None
+        _tell("read", file=shown, reason=reason, note=note, bytes=size)
+
+    def _documents(self, paths: list[Path], reasons: list[str]) -> Iterator[Document]:
+        def note(fault: Fault) -> None:
+            if fault.fatal:
+                reasons.append(fault.what)
+
+        for path in paths:
+            for document in formats.read(path, on_fault=note):
+                if len(document) > self.limits.tokens:
+                    most = f"{self.limits.tokens:,}"
+                    reasons.append(f"{document.key} has {len(document):,} tokens, and a document at most {most}")
+                elif len(document):
+                    yield document
+
+    def _send(self, document: Document) -> None:
+        gold = bool(document.clusters)
+        _tell("document", name=document.name, part=document.part, tokens=len(document), has_gold=gold)
+        name = json.loads(sys.stdin.readline() or "null")
+        if name is None:
+            return
+        content = formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name)).encode()
+        out = sys.stdout.buffer
+        out.write(b"%d\n" % len(content))
+        out.write(content)
+        out.flush()
+
+
+def _tell(event: str, **fields: Any) -> None:
+    sys.stdout.buffer.write(json.dumps({"event": event, **fields}).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _shown(reason: str, folder: Path) -> str:
+    """The reason without the paths of the server."""
+    return re.sub(re.escape(str(folder)) + r"/(?:[0-9a-f]+/)?", "", reason)
+
+
+def _bound(memory: int) -> None:
+    """Other processes come first, and a file that would take all memory ends in an error."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(NICE)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+if __name__ == "__main__":
+    main()

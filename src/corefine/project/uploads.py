@@ -1,0 +1,287 @@
+"""Puts what was sent into the project: the files are read by another process, and only rows are written here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any, Literal
+
+from sqlalchemy import Connection
+
+from corefine.errors import CorefineError, InputError
+from corefine.files import PRIVATE_FOLDER
+from corefine.formats.sent.reader import Task
+from corefine.formats.sent.unpacking import Limits
+from corefine.project.project import Project
+from corefine.project.store import documents
+from corefine.project.store.documents import NewDocument
+
+LOG = logging.getLogger("corefine.uploads")
+
+READER = "corefine.formats.sent.reader"
+FOLDER = "uploads"
+MOST_WAITING = 20
+KEPT = 100
+"""Uploads whose results are kept."""
+WRITE_BYTES, WRITE_DOCUMENTS = 1_000_000, 50
+"""How much is written at once, so that answers wait for little."""
+AGAIN = "the server could not take all of it: send it again; what is in the project is not added twice"
+SILENT_SECONDS = 300.0
+"""A file that the reader says nothing about for so long is given up."""
+
+
+@dataclass(slots=True)
+class FileResult:
+    """What came of one file: the documents that it gave, and why it gave no more, if it did not."""
+
+    file: str
+    added: list[int] = field(default_factory=list)
+    reason: str | None = None
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class Upload:
+    """One upload. `done` has its end: the error that stopped all of it, or None."""
+
+    id: str
+    name: str
+    path: Path
+    state: Literal["waiting", "reading", "done", "failed"] = "waiting"
+    message: str | None = None
+    files: int = 0
+    files_done: int = 0
+    bytes: int = 0
+    bytes_done: int = 0
+    results: list[FileResult] = field(default_factory=list)
+    done: Future[None] = field(default_factory=Future)
+
+
+class Importer:
+    """Reads uploads one after the other. `on_added` is called when the project has new documents."""
+
+    def __init__(self, project: Project, on_added: Callable[[], None], limits: Limits | None = None) -> None:
+        self.project, self.limits = project, limits or Limits()
+        self._on_added = on_added
+        self._folder = project.folder / FOLDER
+        self._uploads: OrderedDict[str, Upload] = OrderedDict()
+        self._queue: SimpleQueue[Upload | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def place(self) -> Path:
+        """Where the bytes of a new upload go."""
+        with self._lock:
+            if self._thread is None:
+                shutil.rmtree(self._folder, ignore_errors=True)  # what another server left when it ended
+                self._folder.mkdir(mode=PRIVATE_FOLDER)
+                self._thread = threading.Thread(target=self._run, name="corefine-importer", daemon=True)
+                self._thread.start()
+            if sum(each.state in ("waiting", "reading") for each in self._uploads.values()) >= MOST_WAITING:
+                raise InputError(f"{MOST_WAITING} uploads are waiting already: wait for them first")
+        return self._folder / f"{secrets.token_hex(8)}.sent"
+
+    def add(self, name: str, path: Path) -> Upload:
+        """Read a file that is there in whole."""
+        upload = Upload(secrets.token_hex(8), name, path)
+        with self._lock:
+            self._uploads[upload.id] = upload
+            while len(self._uploads) > KEPT:
+                self._uploads.popitem(last=False)
+        self._queue.put(upload)
+        return upload
+
+    def find(self, upload_id: str) -> Upload | None:
+        return self._uploads.get(upload_id)
+
+    def stop(self) -> None:
+        """End the reader. Documents that were written stay; the same file can be sent again."""
+        self._stopped = True
+        self._queue.put(None)
+        process = self._process
+        if process is not None:
+            process.kill()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    def _run(self) -> None:
+        while (upload := self._queue.get()) is not None and not self._stopped:
+            upload.state = "reading"
+            try:
+                _Import(self, upload).run()
+            except CorefineError as error:
+                upload.state, upload.message = "failed", str(error)
+                upload.done.set_exception(error)
+            except Exception as error:
+                LOG.exception("upload %s failed", upload.id)
+                upload.state, upload.message = "failed", AGAIN
+                upload.done.set_exception(error)
+            else:
+                upload.state = "done"
+                upload.done.set_result(None)
+            finally:
+                upload.path.unlink(missing_ok=True)
+                self._on_added()
+
+    def start_reader(self) -> subprocess.Popen[bytes]:
+        one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", READER],
+            env={**os.environ, **one},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        return self._process
+
+    def added(self) -> None:
+        self._on_added()
+
+
+class _Import:
+    """One upload on its way into the project."""
+
+    def __init__(self, importer: Importer, upload: Upload) -> None:
+        self.importer, self.upload, self.project = importer, upload, importer.project
+        self._pending: list[tuple[FileResult, NewDocument]] = []
+        self._names: set[tuple[str, int]] = set()  # of what is pending
+        self._known = 0  # documents of the file that an earlier upload has brought, and are still to come
+        self._is_known = False
+        self._source = ""
+        self._digest = ""
+
+    def run(self) -> None:
+        ended = False
+        while not ended:
+            folder = self.upload.path.with_suffix(".files")
+            folder.mkdir(mode=PRIVATE_FOLDER)
+            reader = self.importer.start_reader()
+            try:
+                ended = self._follow(reader, folder)
+            finally:
+                reader.kill()
+                reader.wait()
+                for stream in (reader.stdin, reader.stdout):
+                    if stream is not None:
+                        stream.close()
+                shutil.rmtree(folder, ignore_errors=True)
+        self._flush()
+
+    def _follow(self, reader: subprocess.Popen[bytes], folder: Path) -> bool:
+        """Listen to the reader. Returns whether it came to its end; if not, it goes on after the file that ended it."""
+        if reader.stdin is None or reader.stdout is None:
+            raise RuntimeError("the reader has no pipes")
+        upload = self.upload
+        task = Task(str(upload.path), upload.name, str(folder), upload.files_done, self.importer.limits.to_json())
+        watch = threading.Timer(SILENT_SECONDS, reader.kill)
+        try:
+            _say(reader.stdin, asdict(task))
+            while line := reader.stdout.readline():
+                watch.cancel()
+                event = json.loads(line)
+                if event["event"] == "end":
+                    return True
+                if event["event"] == "failed":
+                    raise InputError(event["message"])
+                self._take(event, reader.stdin, reader.stdout)
+                watch = threading.Timer(SILENT_SECONDS, reader.kill)
+                watch.daemon = True
+                watch.start()
+        except BrokenPipeError:
+            pass
+        finally:
+            watch.cancel()
+        return self._died()
+
+    def _died(self) -> bool:
+        """The reader ended before its end: the file that it was reading is to blame."""
+        upload = self.upload
+        if self.importer._stopped:
+            raise InputError("the server was stopped: send the file again")
+        if not upload.files or upload.files_done >= upload.files:
+            raise InputError(f"{upload.name} cannot be unpacked: it needs too much memory or time")
+        upload.results[-1].reason = "it needs too much memory or time to be read: divide it into smaller files"
+        upload.files_done += 1
+        return False
+
+    def _take(self, event: dict[str, Any], answer: IO[bytes], content: IO[bytes]) -> None:
+        upload = self.upload
+        match event["event"]:
+            case "files":
+                upload.files, upload.bytes = event["files"], event["bytes"]
+            case "refused":
+                upload.results.append(FileResult(event["file"], reason=event["reason"]))
+            case "file":
+                upload.results.append(FileResult(event["file"]))
+                self._digest = event["digest"]
+                self._source = f"upload:{self._digest[:16]}:{event['file']}"
+                self._flush()
+                with self.project.database.read() as connection:
+                    self._known = documents.count_from(connection, self._source)
+                self._is_known = self._known > 0
+            case "document":
+                self._take_document(event, answer, content)
+            case "read":
+                self._flush()
+                result = upload.results[-1]
+                result.note = event["note"]
+                result.reason = result.reason or event["reason"]
+                if self._is_known and not result.added and result.reason is None:
+                    result.reason = "it is in the project already"
+                upload.files_done += 1
+                upload.bytes_done += event["bytes"]
+
+    def _take_document(self, event: dict[str, Any], answer: IO[bytes], content: IO[bytes]) -> None:
+        result = self.upload.results[-1]
+        name = None
+        if self._known:
+            self._known -= 1
+        else:
+            try:
+                with self.project.database.read() as connection:
+                    name = documents.free_name(connection, event["name"], event["part"], besides=self._names)
+            except InputError as error:
+                result.reason = str(error)
+        _say(answer, name)
+        if name is None:
+            return
+        size = int(content.readline())
+        text = content.read(size).decode()
+        new = NewDocument(name, event["part"], event["tokens"], text, event["has_gold"], self._source, self._digest)
+        self._pending.append((result, new))
+        self._names.add((name, event["part"]))
+        if len(self._pending) >= WRITE_DOCUMENTS or sum(len(each.content) for _, each in self._pending) >= WRITE_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what is pending, in order, so that a later upload of the same file can go on where this one ends."""
+        pending, self._pending = self._pending, []
+        self._names.clear()
+        if not pending:
+            return
+
+        def job(connection: Connection) -> list[int]:
+            return [documents.add_new(connection, new) for _, new in pending]
+
+        for (result, _), key in zip(pending, self.project.writer.write(job), strict=True):
+            result.added.append(key)
+        self.importer.added()
+
+
+def _say(stream: IO[bytes], value: Any) -> None:
+    stream.write(json.dumps(value).encode() + b"\n")
+    stream.flush()
