@@ -6,9 +6,13 @@ In an INCEpTION export each document is there once for each annotator, and perha
 
 from __future__ import annotations
 
+import lzma
+import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -24,6 +28,15 @@ LARGEST = 1 << 30
 MOST = 20_000
 """Files that an archive may hold."""
 
+BLOCK = 1 << 16
+DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, RuntimeError, NotImplementedError,
+    ValueError, OverflowError, IndexError,
+)  # fmt: skip
+"""What unpacking a damaged archive may raise."""
+
+_EXPORT = re.compile(r"exportedproject[^/]*\.json")
+
 _ANNOTATED = ("annotation", "curation")
 
 
@@ -32,19 +45,44 @@ def read(source: Source) -> Iterator[Document]:
         folder = Path(temporary)
         try:
             with source.open() as stream:
-                _unpack(stream, folder, depth=2)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+                _unpack(stream, folder, _Room(LARGEST, MOST), depth=2)
+        except DAMAGE as error:
             source.fault(f"the archive cannot be unpacked: {error}", document=None)
             return
         yield from _documents(source, folder)
 
 
-def _unpack(stream: IO[bytes] | Path, folder: Path, depth: int) -> None:
+def is_export(where: Path | IO[bytes]) -> bool:
+    """Whether a zip file is the export of an INCEpTION project."""
+    try:
+        with zipfile.ZipFile(where) as archive:
+            return any(_EXPORT.fullmatch(name) for name in archive.namelist())
+    except DAMAGE:
+        return False
+    finally:
+        if not isinstance(where, Path):
+            where.seek(0)
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many bytes and files may still be unpacked, archives in the archive included."""
+
+    bytes: int
+    files: int
+
+    def take(self, bytes: int = 0, files: int = 0) -> None:
+        self.bytes -= bytes
+        self.files -= files
+        if self.bytes < 0 or self.files < 0:
+            raise ValueError(f"it has more than {MOST} files or {LARGEST >> 20} MB")
+
+
+def _unpack(stream: IO[bytes] | Path, folder: Path, room: _Room, depth: int) -> None:
     """Unpack the files, and archives among them into folders of their names."""
     with zipfile.ZipFile(stream) as archive:
         members = [each for each in archive.infolist() if not each.is_dir()]
-        if len(members) > MOST or sum(each.file_size for each in members) > LARGEST:
-            raise ValueError(f"it has more than {MOST} files or {LARGEST >> 20} MB")
+        room.take(files=len(members))
         for member in members:
             path = PurePosixPath(member.filename)
             if path.is_absolute() or ".." in path.parts:
@@ -53,9 +91,12 @@ def _unpack(stream: IO[bytes] | Path, folder: Path, depth: int) -> None:
                 continue
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(archive.read(member))
+            with archive.open(member) as packed, target.open("wb") as out:
+                while block := packed.read(BLOCK):
+                    room.take(bytes=len(block))
+                    out.write(block)
             if path.suffix == ".zip" and depth:
-                _unpack(target, target.with_suffix(".unpacked"), depth - 1)
+                _unpack(target, target.with_suffix(".unpacked"), room, depth - 1)
                 target.unlink()
 
 

@@ -23,6 +23,7 @@ from typing import Any
 from corefine import formats
 from corefine.document import Document
 from corefine.errors import CorefineError, Fault
+from corefine.formats import jsonl
 from corefine.formats.sent.unpacking import Limits, cut_text, unpack
 
 NICE = 10
@@ -62,12 +63,9 @@ class _Reader:
         found = unpack(Path(self.task.sent), self.task.name, self.folder, self.limits)
         shown = {str(path): name for path, name in found.files.items()}
         refused: list[tuple[str, str]] = list(found.refused)
-        paths = [
-            path
-            for path, _ in formats.find_files(
-                found.files, on_skip=lambda path, reason: refused.append((shown.get(str(path), path.name), reason))
-            )
-        ]
+        known = [path for path in found.files if formats.knows(path)]
+        refused += [(shown[str(path)], "its content is that of no known format") for path in found.files.keys() - known]
+        paths = [path for path, _ in formats.find_files(known)] if known else []
         _tell("files", files=len(paths), bytes=sum(path.stat().st_size for path in paths))
         for name, reason in refused if not self.task.start else ():
             _tell("refused", file=name, reason=_shown(reason, self.folder))
@@ -119,7 +117,7 @@ class _Reader:
         name = json.loads(sys.stdin.readline() or "null")
         if name is None:
             return
-        content = formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name)).encode()
+        content = jsonl.render(replace(document, name=name)).encode()
         out = sys.stdout.buffer
         out.write(b"%d\n" % len(content))
         out.write(content)

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import lzma
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
@@ -20,15 +17,12 @@ from typing import IO, Any
 from corefine import formats
 from corefine.errors import InputError
 from corefine.files import is_hidden
+from corefine.formats import archive
 
 BLOCK = 1 << 16
-ZIP = b"PK"
+BINARY = frozenset((".spacy", ".zip"))
+"""Endings of formats that are not text."""
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, gzip.BadGzipFile,
-    EOFError, OSError, RuntimeError, NotImplementedError, UnicodeError, ValueError, OverflowError,
-)  # fmt: skip
-"""What unpacking a damaged archive may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +69,27 @@ def unpack(sent: Path, name: str, folder: Path, limits: Limits) -> Unpacked:
                 room -= path.stat().st_size
             except RefusedError as error:
                 found.refused.append((shown, str(error)))
-            except _DAMAGE as error:
+            except archive.DAMAGE as error:
                 found.refused.append((shown, f"it cannot be unpacked: {error}"))
-    except _DAMAGE as error:
+    except archive.DAMAGE as error:
         raise InputError(f"{name} cannot be unpacked: {error}") from error
     return found
 
 
 def _members(sent: Path, name: str, limits: Limits) -> Iterator[tuple[str, str, Any]]:
     """Name, name to show, and a function that opens it, of each file."""
-    with sent.open("rb") as file:
-        is_zip = file.read(2) == ZIP and zipfile.is_zipfile(sent)
-    if not is_zip:
+    is_zip = name.lower().endswith(".zip") and zipfile.is_zipfile(sent)  # a .docx is a zip file, too
+    if not is_zip or archive.is_export(sent):  # an export of INCEpTION is a format of its own
         yield name, name, lambda: sent.open("rb")
         return
-    with zipfile.ZipFile(sent) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
+    with zipfile.ZipFile(sent) as packed:
+        members = [member for member in packed.infolist() if not member.is_dir()]
         if len(members) > limits.files:
             raise InputError(f"{name} holds {len(members)} files; at most {limits.files} can be sent at once")
         for member in members:
             if not is_hidden(PurePosixPath(member.filename.replace("\\", "/"))):
                 shown = member.filename.encode("utf-8", "replace").decode()
-                yield member.filename, shown, lambda member=member: archive.open(member)
+                yield member.filename, shown, lambda member=member: packed.open(member)
 
 
 def _write(folder: Path, name: str, file: IO[bytes], room: int, limits: Limits) -> Path:
@@ -106,14 +99,16 @@ def _write(folder: Path, name: str, file: IO[bytes], room: int, limits: Limits) 
     """
     parent, _, last = name.replace("\\", "/").rpartition("/")
     path = folder / hashlib.sha256(parent.encode("utf-8", "surrogatepass")).hexdigest()[:16] / _safe(last)
-    if not formats.knows(path) and path.suffix != ".txt":
+    if not formats.knows(path):
         raise RefusedError("its ending is that of no known format")
+    if path.suffix == ".zip" and not archive.is_export(file):
+        raise RefusedError("it is a damaged archive, or an archive in an archive: unpack it first")
     path.parent.mkdir(exist_ok=True)
     if path.suffix == ".gz":
         path = path.with_suffix("")
         file = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]  # reads like one
     if path.exists():
-        raise InputError(f"{name}: two files would have this name")
+        raise RefusedError("two files would have this name")
     try:
         _copy(file, path, room, name, limits)
     except BaseException:
@@ -129,9 +124,11 @@ def _copy(file: IO[bytes], path: Path, room: int, name: str, limits: Limits) -> 
         while block := file.read(BLOCK):
             if first and block.startswith(b"\x1f\x8b"):
                 raise RefusedError("it is packed more than once")
-            if b"\0" in block:
+            if path.suffix in BINARY:
+                pass
+            elif b"\0" in block:
                 raise RefusedError("it is not text in UTF-8: it holds NUL bytes")
-            if len(block.translate(None, _CONTROL)) < 0.9 * len(block):
+            elif len(block.translate(None, _CONTROL)) < 0.9 * len(block):
                 raise RefusedError("it is not text: most of it are control characters")
             room -= len(block)
             if room < 0:

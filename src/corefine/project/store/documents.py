@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, insert, select
 from corefine import formats
 from corefine.document import Document
 from corefine.errors import CorefineError, DamagedDocumentError, Fault, InputError
+from corefine.formats import jsonl
 from corefine.project.store import schema
 from corefine.project.store.database import Database
 
@@ -122,7 +123,7 @@ def add(
 ) -> int:
     """Store a document and return its id. If its name is taken, a number is added to it."""
     name = free_name(connection, document.name, document.part)
-    content = formats.FORMATS["jsonl"].files[".jsonl"](replace(document, name=name))
+    content = jsonl.render(replace(document, name=name))
     new = NewDocument(
         name, document.part, len(document), content, bool(document.clusters), source, digest, held_out=held_out
     )
