@@ -26,7 +26,7 @@ pytest.importorskip("torch", reason="the extra 'model' is not installed")
 @pytest.fixture
 def starter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A tiny model in place of the one that ships."""
-    from corefine.models import resolver
+    from corefine.models.load import SHIPPED
     from corefine.models.network.config import EncoderConfig, HeadConfig, ModelConfig
     from corefine.models.network.model import Model
     from corefine.models.storage.checkpoint import save_model
@@ -36,7 +36,7 @@ def starter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     )
     head = HeadConfig(max_span_width=3, spans_per_word=0.4, candidates=10, hidden=16, pair_width=8, feature_width=4)
     save_model(tmp_path / "starter", Model.create(ModelConfig(encoder, head), seed=1))
-    monkeypatch.setattr(resolver, "STARTER", tmp_path / "starter")
+    monkeypatch.setitem(SHIPPED, "starter", tmp_path / "starter")
     return tmp_path / "starter"
 
 

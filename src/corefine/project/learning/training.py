@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
@@ -14,11 +15,13 @@ from corefine.document import Document
 from corefine.errors import CorefineError, InputError
 from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
+from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, hold_back, is_worse
 from corefine.project.project import Project
 from corefine.project.results.merged import merged
-from corefine.project.store import predictions, schema
+from corefine.project.store import predictions, schema, settings
 from corefine.project.store.log import count_answers
 from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
+from corefine.project.store.settings import HELD_BACK
 
 if TYPE_CHECKING:
     from corefine.project.learning.worker import Worker
@@ -52,7 +55,7 @@ def request(project: Project) -> None:
 
 
 def train(project: Project, worker: Worker) -> None:
-    """Make a new version from the starter model and all answers so far."""
+    """Make a new version from the project's first model and all answers so far."""
 
     def begin(connection: Connection) -> tuple[int, int]:
         connection.execute(update(schema.worker).values(requested=False))
@@ -74,54 +77,90 @@ def train(project: Project, worker: Worker) -> None:
 
 
 def _run(project: Project, worker: Worker, number: int, answers: int) -> float | None:
-    from corefine.models.load import load, need_model
+    from corefine.models.load import load, model_folder, need_model
 
     need_model()
-    from corefine.models import resolver
-    from corefine.models.storage.checkpoint import is_model
+    from corefine.models.committee import committee_members
     from corefine.models.training.events import Started, Step
-    from corefine.models.training.jobs import TrainingJob, train_model
+    from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.recipe import load_recipe
 
-    if not is_model(resolver.STARTER):
-        raise InputError("training starts from the starter model, which is not installed; make it with `make starter`")
-    labels = training_labels(project)
+    # Rules and Python code cannot be trained: a project that begins with them learns from the starter model.
+    warm = model_folder(project.settings.model) or model_folder("starter")
+    labels, held_back = training_labels(project)
     if not labels:
         raise InputError("there is nothing to train on: no document has answers")
     job = TrainingJob(
         recipe=load_recipe(RECIPE),
         labels=labels,
         folder=project.models / f"v{number}",
-        warm=resolver.STARTER,
+        warm=warm,
+        members=max(1, len(committee_members(warm))) if warm else 1,
+        workers=1,
         cache=project.folder / "cache",
         about={"answers": answers},
         keep_state=False,
     )
-    steps = 1
+    steps, done = 1, 0
     last = time.monotonic()
-    for event in train_model(job):
+    for found in run(job):
+        event = found.event
         if isinstance(event, Started):
-            steps = max(1, event.epochs * event.steps_per_epoch)
+            steps = max(1, event.epochs * event.steps_per_epoch * job.members)
+            done = found.member * event.epochs * event.steps_per_epoch
         elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
             worker.pause()
-            worker.report("training", share_done=min(1.0, event.step / steps))
+            worker.report("training", share_done=min(1.0, (done + event.step) / steps))
             last = time.monotonic()
-    return held_out_f1(project, load(job.folder, cache=job.cache).model.predict)
+    predict = load(job.folder, cache=job.cache).model.predict
+    _compare(project, number, held_back, predict)
+    return held_out_f1(project, predict)
 
 
-def training_labels(project: Project) -> list[Labels]:
-    """The labels of every document that has answers."""
+def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer]]:
+    """The labels of every document that has answers, and the answers that are held back from them."""
     with project.database.read() as connection:
-        ready = [version.id for version in predictions.all_versions(connection) if version.state == READY]
+        ready = predictions.ready_versions(connection)
         answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
-    found = []
+    labels: list[Labels] = []
+    held_back: list[HeldBackAnswer] = []
     for document_id in sorted(answered):
         version = project.predictions.newest(ready, document_id)
-        if version is not None:
-            session = merged(project, document_id, project.predictions.load(version, document_id)).session
-            if session.entries:
-                found.append(Labels.from_session(session))
-    return found
+        if version is None:
+            continue
+        everybody = merged(project, document_id, project.predictions.load(version, document_id))
+        if project.settings.hold_back:
+            held_back += hold_back(everybody, document_id)
+        if everybody.session.entries:
+            labels.append(Labels.from_session(everybody.session))
+    return labels, held_back
+
+
+def _compare(
+    project: Project, number: int, held_back: list[HeldBackAnswer], predict: Callable[[Document], Prediction]
+) -> None:
+    """Score the new version and the one in use on the answers that were held back; raise if the new one is worse."""
+    if len(held_back) < FEWEST:
+        return
+    with project.database.read() as connection:
+        ready = predictions.ready_versions(connection)
+        fits = settings.get(connection, HELD_BACK, {})
+
+    def present(document_id: int) -> Prediction:
+        version = project.predictions.newest(ready, document_id)
+        if version is None:
+            raise InputError("no version has read a document that has answers")
+        return project.predictions.load(version, document_id)
+
+    old, old_logs = fit(held_back, present)
+    new, new_logs = fit(held_back, lambda document_id: predict(project.documents.get(document_id)))
+    fits |= {str(ready[-1]): asdict(old), str(number): asdict(new)}
+    project.writer.write(lambda connection: settings.put(connection, HELD_BACK, fits))
+    if is_worse(new_logs, old_logs):
+        raise InputError(
+            f"the new model finds {len(held_back)} held-back answers less probable than the one in use "
+            f"({new.probability:.0%} against {old.probability:.0%}); the one in use stays"
+        )
 
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:

@@ -24,7 +24,7 @@ from corefine.project.learning import training
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema
-from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINING, ModelVersion
+from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINED, TRAINING, ModelVersion
 from corefine.project.work import assignments
 
 IDLE_SECONDS = 0.5
@@ -41,7 +41,7 @@ class Worker:
         self._alive = alive
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
-        self._tried_starter = False
+        self._tried: set[str] = set()
         self._rules_until = time.monotonic() + RULES_SECONDS
         self._begin()
 
@@ -55,11 +55,12 @@ class Worker:
     def step(self) -> bool:
         """Predict one document, or train once. Returns whether there was anything to do."""
         version = self._version()
-        if version.kind == RULES and not self._tried_starter:
-            # People may be waiting for a first question, and the starter takes time to load.
-            if (time.monotonic() < self._rules_until or not self._has_read_any(version)) and self._read_one(version):
+        if self._wants_first_model(version):
+            # People may be waiting for a first question, and a model takes time to load.
+            waiting = time.monotonic() < self._rules_until or not self._has_read_any(version)
+            if version.kind == RULES and waiting and self._read_one(version):
                 return True
-            self._try_starter(version)
+            self._load_first_model(version)
             return True
         if self._read_one(version):
             return True
@@ -113,12 +114,28 @@ class Worker:
             raise InputError("the project's first model version is gone")
         return latest
 
-    def _try_starter(self, present: ModelVersion) -> None:
-        """Change from rules to the starter model, if it can be loaded."""
-        self._tried_starter = True
+    def _wants_first_model(self, version: ModelVersion) -> bool:
+        """Whether the settings name a model to begin with that no version is from, and that was not tried yet."""
+        name = self.project.settings.model
+        if name in self._tried:
+            return False
+        if name == RULES:
+            return version.kind not in (RULES, TRAINED)
+        with self.project.database.read() as connection:
+            names = [each.name for each in predictions.all_versions(connection) if each.kind == STARTER]
+        return not names or names[-1] != name
+
+    def _load_first_model(self, present: ModelVersion) -> None:
+        """Change to the model that the settings name, if it can be loaded."""
+        name = self.project.settings.model
+        self._tried.add(name)
         try:
-            predict = _load(self.project, "starter")
-        except InputError:
+            predict = _load(self.project, name)
+        except CorefineError as error:
+            if name != "starter":
+                self.report("failed", message=f"the model {name} cannot be used: {error}")
+            if present.kind != RULES:
+                return
             f1 = training.held_out_f1(self.project, rules.predict)
             self.project.writer.write(
                 lambda connection: predictions.finish_version(connection, present.id, READY, f1=f1)
@@ -127,7 +144,7 @@ class Worker:
         f1 = training.held_out_f1(self.project, predict)
 
         def job(connection: Connection) -> int:
-            number = predictions.add_version(connection, STARTER, STARTER)
+            number = predictions.add_version(connection, name, STARTER)
             predictions.finish_version(connection, number, READY, f1=f1)
             return number
 
@@ -168,7 +185,7 @@ class Worker:
     def _predictor(self, version: ModelVersion) -> Predict:
         if version.id not in self._predictors:
             self._predictors.clear()  # one model in memory at a time
-            where = "starter" if version.kind == STARTER else self.project.models / f"v{version.id}"
+            where = version.name if version.kind == STARTER else self.project.models / f"v{version.id}"
             self._predictors[version.id] = rules.predict if version.kind == RULES else _load(self.project, where)
         return self._predictors[version.id]
 

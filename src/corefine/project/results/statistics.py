@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, Integer, func, select
 
-from corefine.project.store import documents, predictions, schema
+from corefine.project.store import documents, predictions, schema, settings
 from corefine.project.work import assignments
 
 EVENTS = schema.events.c
@@ -32,7 +33,12 @@ class PersonStatistics(_Work):
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """A model version and how its questions were answered; `f1` on held-out documents, if there are any."""
+    """A model version and how its questions were answered.
+
+    f1           on held-out documents, if there are any
+    accepted     the share of its proposals that were accepted, of `asked`
+    explained    how probable it finds an answer that was held back, between `low` and `high`, of `held_back`
+    """
 
     version: int
     name: str
@@ -41,6 +47,10 @@ class CurvePoint:
     accepted: float | None
     asked: int
     at: float
+    explained: float | None = None
+    low: float | None = None
+    high: float | None = None
+    held_back: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +91,7 @@ def _curve(connection: Connection) -> list[CurvePoint]:
         if event["antecedent"] is not None and event["same"] is not None:
             asked[version] += 1
             yes[version] += bool(event["same"])
+    fits = settings.get(connection, settings.HELD_BACK, {})
     return [
         CurvePoint(
             version=version.id,
@@ -90,7 +101,20 @@ def _curve(connection: Connection) -> list[CurvePoint]:
             accepted=yes[version.id] / asked[version.id] if asked[version.id] else None,
             asked=asked[version.id],
             at=version.created_at,
+            **_explained(fits.get(str(version.id))),
         )
         for version in predictions.all_versions(connection)
         if version.is_ready
     ]
+
+
+def _explained(fit: dict[str, Any] | None) -> dict[str, Any]:
+    """The fields of a `CurvePoint` about answers that were held back."""
+    if fit is None:
+        return {}
+    return {
+        "explained": fit["probability"],
+        "low": fit["low"],
+        "high": fit["high"],
+        "held_back": fit["answers"],
+    }

@@ -110,6 +110,8 @@ class Predictions:
             "spans": np.array(prediction.spans, dtype=np.int32).reshape(-1, 2),
             "candidates": prediction.candidates.astype(np.int32),
             "probabilities": prediction.probabilities,
+            "decoding": np.array(prediction.decoding),
+            "threshold": np.array(prediction.threshold),
         }
         for name in ("members", "mention_scores"):
             value = getattr(prediction, name)
@@ -144,4 +146,6 @@ def parse(content: bytes) -> Prediction:
             probabilities=parts["probabilities"],
             members=parts.get("members"),
             mention_scores=parts.get("mention_scores"),
+            decoding=str(parts.get("decoding", "half")),  # type: ignore[arg-type]  # Prediction checks it
+            threshold=float(parts.get("threshold", 0.5)),
         )

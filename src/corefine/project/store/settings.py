@@ -29,6 +29,9 @@ Two mentions are the same entity when they refer to the same person, thing, plac
 """
 
 
+HELD_BACK = "held_back"
+"""The name under which it is kept how well each version explains the answers that were held back."""
+
 MOST = 10_000_000
 LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
 
@@ -40,6 +43,7 @@ class ProjectConfig(Config):
     renamed: ClassVar[Mapping[str, str]] = {"mode": "protocol"}
 
     protocol: Protocol = setting(Protocol.DISCRETE, "What is asked: discrete, pairwise, follow-up or mentions.")
+    model: str = setting("starter", "The model to begin with: a folder, starter, strong, rules or module:attribute.")
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
@@ -48,6 +52,9 @@ class ProjectConfig(Config):
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")
     overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
+    hold_back: bool = setting(
+        True, "Keep every tenth answer from training, and a model that explains them worse from taking over."
+    )
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:

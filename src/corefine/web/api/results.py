@@ -28,7 +28,8 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 class CurvePointView(ResponseModel):
-    """One model version: its `f1` on held-out gold, if any, and the share of its proposals that were `accepted`."""
+    """One model version: its `f1` on held-out gold, if any, the share of its proposals that were `accepted`, and how
+    probable it finds the answers that were held back (`explained`, between `low` and `high`)."""
 
     version: int
     name: str
@@ -37,6 +38,10 @@ class CurvePointView(ResponseModel):
     accepted: float | None
     asked: int
     at: Time
+    explained: float | None
+    low: float | None
+    high: float | None
+    held_back: int
 
 
 class Dashboard(BaseModel):

@@ -39,12 +39,13 @@ const overview = ({ documents, documents_done: done, answers, hours, questions_p
     ["Questions a person an hour", fixed(rate, 0)],
   ]);
 
-/** Held-out F1 where there is gold; otherwise how many of its proposals people accepted. */
+/** Held-out F1 where there is gold; otherwise how probable the model finds answers that it was not trained on. */
 function learning(points) {
   const gold = points.some(({ f1 }) => f1 !== null);
-  const value = gold ? ({ f1 }) => f1 : ({ accepted }) => accepted && 100 * accepted;
+  const held = points.filter(({ explained }) => explained !== null).length > 1;
+  const value = gold ? ({ f1 }) => f1 : held ? ({ explained }) => explained && 100 * explained : ({ accepted }) => accepted && 100 * accepted;
   const known = points.filter((point) => value(point) !== null && value(point) !== undefined);
-  const label = gold ? "CoNLL F1 on held-out documents" : "Proposals accepted, percent";
+  const label = gold ? "CoNLL F1 on held-out documents" : held ? "Probability of held-back answers, percent" : "Proposals accepted, percent";
   const chart = known.length > 1 ? curve({ label, across: "answers", points: known.map((point) => ({ x: point.answers, y: value(point), name: `version ${point.version}` })) }) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model.");
   return h(
     "section",
@@ -57,6 +58,7 @@ function learning(points) {
         ["Version", ({ version, name }) => `${version} (${name})`],
         ["Answers", ({ answers }) => answers.toLocaleString("en"), true],
         ["Held-out F1", ({ f1 }) => fixed(f1), true],
+        ["Held-back answers", ({ explained, low, high, held_back: count }) => (explained === null ? "–" : `${percent(explained)} (${percent(low)} to ${percent(high)}) of ${count}`), true],
         ["Proposals accepted", ({ accepted, asked }) => (accepted === null ? "–" : `${percent(accepted)} of ${asked}`), true],
         ["Made", ({ at }) => when(at)],
       ],

@@ -14,6 +14,7 @@ const SELECTORS = {
 };
 const FIELDS = [
   ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
+  ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, a model's folder on the server, or module:attribute.", "text"],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
@@ -21,6 +22,7 @@ const FIELDS = [
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],
   ["retrain_every", "Answers between trainings", "0: only on demand.", "whole"],
+  ["hold_back", "Hold back every tenth answer", "They are not trained on. A new model that explains them worse than the one in use does not take over.", "check"],
   ["lease_minutes", "Minutes a document is kept for a person", "After this time without an answer, somebody else can take the document.", "number"],
   ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
 ];

@@ -1,0 +1,126 @@
+"""Answers that are held back from training, to see whether a new model understands people better than the one in use.
+
+A project in a new field has no gold. Every tenth answer is therefore never trained on, always the same ones. A model is
+scored by how probable it finds what people said there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from zlib import crc32
+
+from corefine.document import Span
+from corefine.links import NotAMention
+from corefine.prediction import Prediction
+from corefine.project.results.merged import AnswerSource, Merged
+
+EVERY = 10
+FEWEST = 20
+"""A comparison on fewer answers says nothing."""
+LEAST = 0.01
+"""What a model finds less probable than this counts as this, so that one answer cannot decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBackAnswer:
+    """What was said about a mention: one of `earlier` is its antecedent, or it has none; and it is none of `apart`."""
+
+    document_id: int
+    mention: Span
+    earlier: frozenset[Span]
+    first: bool
+    apart: frozenset[Span]
+
+    def log_probability(self, prediction: Prediction) -> float:
+        """How probable the prediction finds it."""
+        row = next((row for row, span in enumerate(prediction.spans) if span == self.mention), None)
+        if row is None:  # a span that the model does not consider has no antecedent
+            return math.log(LEAST) if self.earlier else 0.0
+        chances = prediction.probabilities[row]
+        if self.first:
+            found = float(chances[0])
+        else:
+            listed = [
+                (prediction.spans[candidate], float(chance))
+                for candidate, chance in zip(prediction.candidates[row].tolist(), chances[1:], strict=True)
+                if candidate >= 0
+            ]
+            if self.earlier:
+                found = sum(chance for span, chance in listed if span in self.earlier)
+            else:
+                found = 1 - sum(chance for span, chance in listed if span in self.apart)
+        return math.log(max(LEAST, min(1.0, found)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well a model explains the answers that were held back.
+
+    probability    of an answer, as the geometric mean
+    low, high      that mean plus and minus two standard errors
+    answers        how many were held back
+    """
+
+    probability: float
+    low: float
+    high: float
+    answers: int
+
+
+def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
+    """Take every tenth answer out of the merged session, and return what they said."""
+    session = merged.session
+    chosen = [number for number, source in merged.sources.items() if _is_held_back(document_id, source)]
+    found = []
+    for entry in [entry for entry in session.entries if entry.number in set(chosen)]:
+        spans = [span for assertion in entry.assertions for span in assertion.spans]
+        if not spans or any(isinstance(assertion, NotAMention) for assertion in entry.assertions):
+            continue
+        mention = max(spans)
+        entity = session.links.entity_id(mention)
+        members = session.links.members(entity) if entity is not None else ()
+        others = session.links.cannot_entities(entity) if entity is not None else ()
+        found.append(
+            HeldBackAnswer(
+                document_id,
+                mention,
+                earlier=frozenset(span for span in members if span < mention),
+                first=session.links.has_no_antecedent(mention),
+                apart=frozenset(span for other in others for span in session.links.members(other)),
+            )
+        )
+    for number in chosen:
+        session.withdraw(number)
+    return found
+
+
+def fit(held_back: Sequence[HeldBackAnswer], predict: Callable[[int], Prediction]) -> tuple[Fit, list[float]]:
+    """How well a model explains the answers, and the log-probability of each; `predict` takes a document's number."""
+    predictions: dict[int, Prediction] = {}
+    logs = []
+    for answer in held_back:
+        if answer.document_id not in predictions:
+            predictions[answer.document_id] = predict(answer.document_id)
+        logs.append(answer.log_probability(predictions[answer.document_id]))
+    mean, error = fmean(logs), standard_error(logs)
+    return Fit(math.exp(mean), math.exp(mean - 2 * error), min(1.0, math.exp(mean + 2 * error)), len(logs)), logs
+
+
+def is_worse(new: Sequence[float], present: Sequence[float]) -> bool:
+    """Whether the new model explains the answers worse, by more than a standard error of the difference."""
+    differences = [ours - theirs for ours, theirs in zip(new, present, strict=True)]
+    return fmean(differences) < -standard_error(differences)
+
+
+def standard_error(values: Sequence[float]) -> float:
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def _is_held_back(document_id: int, source: AnswerSource) -> bool:
+    """Always the same answers, whatever else is said. Decisions of the owner are never held back."""
+    if source.number is None:
+        return False
+    return crc32(f"{document_id}/{source.person_id}/{source.number}".encode()) % EVERY == 0
