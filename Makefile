@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test chromium lint types nightly starter bench clean
+.PHONY: demo test chromium lint types nightly starter strong bench clean
 
 demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, and the next time goes on from there
 	$(BIN)/corefine annotate --project demo-project $(ARGS)  # ARGS="--port 9000", say
@@ -31,6 +31,9 @@ nightly: $(READY)  ## The slow, thorough tests
 
 starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with the corpora)
 	$(BIN)/python tools/make_starter.py
+
+strong: $(READY)  ## Train the stronger model that ships; it needs the extra `strong`
+	$(BIN)/python tools/make_starter.py --name strong
 
 bench: $(READY)  ## Measure every bar on this machine
 	missed=0; for bar in imports links session scores formats model committee long retraining answer browser load; do \

@@ -36,7 +36,7 @@ def naive_ranking(ranker: SpanRanker, inputs: Inputs) -> Ranking:
     spans = _representations(ranker.spans, tokens, starts, ends)  # [S, G]
     scores = _network(spans, ranker.spans, head.dropout)  # [S]
 
-    keep = min(max(1, int(head.spans_per_word * length)), len(scores))
+    keep = min(max(head.min_spans, int(head.spans_per_word * length)), len(scores))
     kept = scores.topk(keep).indices.sort().values  # spans were listed in document order
     top = TopSpans(starts[kept], ends[kept])
     g, mention_scores = spans[kept], scores[kept]  # [N, G], [N]

@@ -21,13 +21,14 @@ from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import home_folder, write_atomically
 from corefine.models.devices import use_threads
 from corefine.models.evaluation import evaluate, linked_share, summary
-from corefine.models.resolver import STARTER
+from corefine.models.load import SHIPPED
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.training.events import Encoding, Evaluated, Stopped
 from corefine.models.training.jobs import TrainingJob, run
 from corefine.models.training.recipe import load_recipe
 from model_card import model_card
 
+STARTER = SHIPPED["starter"]
 CORPORA = ("litbank", "ontogum")
 LARGEST_BYTES = 12_000_000
 """What the shipped model may weigh."""

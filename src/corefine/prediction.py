@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from corefine.errors import PredictionError
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+DecodingRule = Literal["argmax", "half", "sums"]
 
 NONE = -1
 """Pads rows of `candidates` that have fewer than K."""
@@ -31,6 +34,10 @@ class Prediction:
     probabilities    [N, 1 + K] P(ant(i) = y); column 0 is epsilon, "no antecedent"; rows sum to 1
     members          [M, N, 1 + K] the same for each member of a committee, or None
     mention_scores   [N] log-odds that each span is a mention, or None
+    decoding         how rows become clusters. argmax: a mention is linked to its best antecedent if that is more
+                     probable than epsilon (the paper). half: it is linked to it if epsilon is below `threshold`.
+                     sums: likewise, but to the best of the entity with the largest summed probability
+    threshold        see `decoding`; a model chooses it on development documents
 
     The arrays are read-only views of those that are given; they are copied only to convert them.
     """
@@ -40,6 +47,8 @@ class Prediction:
     probabilities: Floats
     members: Floats | None = None
     mention_scores: Floats | None = None
+    decoding: DecodingRule = "sums"
+    threshold: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ("candidates", "probabilities", "members", "mention_scores"):
@@ -61,6 +70,8 @@ class Prediction:
 
     def _validate(self) -> None:
         size = len(self.spans)
+        if self.decoding not in get_args(DecodingRule):
+            raise PredictionError(f"decoding must be one of {', '.join(get_args(DecodingRule))}, not {self.decoding!r}")
         if any(left >= right for left, right in pairwise(self.spans)):
             raise PredictionError("top spans must be distinct and in document order")
         if self.candidates.ndim != 2 or len(self.candidates) != size:

@@ -126,7 +126,7 @@ def test_next_to_nothing(model: Path, text: str) -> None:
     ("arguments", "message"),
     [
         (["nowhere.txt", "b.jsonl"], "no such file"),
-        (["a.xyz", "b.jsonl"], "tells no format"),
+        (["a.xyz", "b.jsonl"], "tells its format"),
         (["empty", "out"], "no file of a known format"),
         (["full", "-"], "must be one too"),
         (["full", "out"], "would both be written to out/a.jsonl"),

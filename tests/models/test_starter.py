@@ -13,9 +13,12 @@ from corefine.corpora.corpus import Corpus
 from corefine.document import Document
 from corefine.errors import InputError, ModelError
 from corefine.models.evaluation import linked_share
-from corefine.models.resolver import STARTER, Resolver
+from corefine.models.load import SHIPPED
+from corefine.models.resolver import Resolver
 from corefine.models.training.recipe import Recipe
 from helpers import tiny
+
+STARTER = SHIPPED["starter"]
 
 needs_starter = pytest.mark.skipif(not (STARTER / "model.json").is_file(), reason="no starter model is packed yet")
 

@@ -21,6 +21,7 @@ class Labels:
     together     groups of mentions that people said are one entity, closed over their links
     apart        pairs of mentions that people said are not
     first        mentions that people said have no antecedent, and spans that are not mentions
+    no_mentions  spans that people said are not mentions
     certainty    for each top span that nobody settled: how probable its label is, given model and answers
     """
 
@@ -30,6 +31,7 @@ class Labels:
     apart: tuple[tuple[Span, Span], ...] = ()
     first: tuple[Span, ...] = ()
     certainty: tuple[tuple[Span, float], ...] = ()
+    no_mentions: tuple[Span, ...] = ()
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
@@ -47,7 +49,14 @@ class Labels:
             apart=_apart(session),
             first=tuple(sorted(span for span in links.spans() if links.has_no_antecedent(span))),
             certainty=_certainty(session),
+            no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
         )
+
+    @property
+    def said(self) -> frozenset[Span]:
+        """The spans that answers are about, hulls of discontinuous ones left out."""
+        groups = (*self.together, *self.apart, self.first)
+        return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
     def to_json(self) -> dict[str, Any]:
         """Everything except the document's text."""
@@ -60,6 +69,7 @@ class Labels:
             "apart": [[span_to_json(span) for span in pair] for pair in self.apart],
             "first": [span_to_json(span) for span in self.first],
             "certainty": [[span_to_json(span), chance] for span, chance in self.certainty],
+            **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
         }
 
     @classmethod
@@ -72,6 +82,7 @@ class Labels:
             apart=tuple((span_from_json(a), span_from_json(b)) for a, b in fields["apart"]),
             first=tuple(map(span_from_json, fields["first"])),
             certainty=tuple((span_from_json(span), chance) for span, chance in fields["certainty"]),
+            no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
         )
 
 

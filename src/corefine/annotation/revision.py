@@ -254,15 +254,53 @@ class Revision:
             self.votes[row] = self._base_votes[row]
             self.votes[row, 1:][blocked] = 0.0
 
+    def link_by_sums(self) -> None:
+        """Link each open mention to the entity with the largest summed probability instead of its best antecedent.
+
+        Mentions are linked in document order, each given the entities so far. An answer can thus change all entities
+        after it, so this is done at the end and not after every answer.
+        """
+        size = len(self.prediction)
+        entity = np.arange(len(self.nodes))  # of each node, named by its first mention
+        for members in self.links.entities():
+            known = sorted(map(self.nodes.get_or_add, members))
+            entity = np.concatenate([entity, np.arange(len(entity), len(self.nodes))])
+            entity[known] = known[0]
+        open_rows = ~self.settled & (self._antecedent != NONE)
+        for row in range(size):
+            if self.settled[row]:
+                antecedent = self._antecedent[row]
+            elif open_rows[row]:
+                antecedent, self._strength[row] = self._best_by_sums(row, entity)
+                self._antecedent[row] = antecedent
+            else:
+                continue
+            if antecedent != NONE and entity[row] != entity[antecedent]:
+                own = [row] if self._entity[row] < 0 else np.flatnonzero(entity == entity[row])
+                entity[own] = entity[antecedent]
+        self._decode(np.arange(size), ())
+
+    def _best_by_sums(self, row: int, entity: Indices) -> tuple[int, float]:
+        """The best antecedent in the entity with the largest sum, and that sum; ties go to the nearest."""
+        columns = np.flatnonzero(self.rows[row, 1:] > 0.0)
+        candidates = self.prediction.candidates[row, columns]
+        chances = self.rows[row, 1 + columns]
+        _, which = np.unique(entity[candidates], return_inverse=True)
+        sums = np.bincount(which, weights=chances)[which]
+        best = np.lexsort((candidates, chances, sums))[-1]
+        return int(candidates[best]), float(sums[best])
+
     def _link_best(self, rows: Indices) -> None:
-        """Link each mention to its most probable antecedent if epsilon has less than half of the mass.
+        """Link each mention to its most probable antecedent, unless epsilon has too much of the mass.
 
         Antecedents of one entity share its mass: each may have less than epsilon although together they have more.
+        Only the rule `argmax` compares epsilon with a single antecedent.
         """
         if not self.prediction.width:
             return
         columns = 1 + self.rows[rows, 1:].argmax(axis=1)
-        linked = self.rows[rows, EPSILON] < 0.5
+        limit = self.rows[rows, columns] if self.prediction.decoding == "argmax" else self.prediction.threshold
+        linked = self.rows[rows, EPSILON] < limit
         self._antecedent[rows] = np.where(linked, self.prediction.candidates[rows, columns - 1], NONE)
         self._strength[rows] = np.where(linked, self.rows[rows, columns], self.rows[rows, EPSILON])
 
@@ -312,4 +350,7 @@ def _sums(weights: Floats, classes: Indices, size: int) -> tuple[Indices, Indice
 
 def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:
     """Clusters of two or more mentions: those of the model, with every link respected."""
-    return Revision(prediction, Links() if links is None else links).clusters()
+    revision = Revision(prediction, Links() if links is None else links)
+    if prediction.decoding == "sums":
+        revision.link_by_sums()
+    return revision.clusters()

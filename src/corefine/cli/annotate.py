@@ -35,6 +35,10 @@ def annotate(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any that is free.")] = 8000,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     database: Database = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model to begin with: a folder, starter, strong, rules or module:attribute. It is kept."),
+    ] = None,
     held_out: Annotated[
         list[Path] | None, typer.Option(help="Gold documents to score the model on; they are not annotated.")
     ] = None,
@@ -57,6 +61,8 @@ def annotate(
     with Project(project, database=database) as opened:
         opened.lock()
         notices = check_quickly(opened)
+        if model is not None:
+            _choose_model(opened, model)
         notices += import_documents(opened, paths or [], held_out or [])
         if terminal:
             from corefine.terminal import run
@@ -80,6 +86,20 @@ def check_quickly(project: Project) -> list[str]:
         notices.append(f"{finding.where}: {finding.what}; run `corefine project repair`")
         typer.echo(f"corefine: {notices[-1]}", err=True)
     return notices
+
+
+def _choose_model(project: Project, name: str) -> None:
+    """Keep the model in the project's settings, once it is known to exist."""
+    from dataclasses import replace
+
+    from corefine.models.load import load, model_folder
+
+    folder = model_folder(name)
+    if folder is None:
+        load(name)
+    elif Path(name).expanduser() == folder:
+        name = str(folder.resolve())  # the server may be started elsewhere next time
+    project.change_settings(replace(project.settings, model=name))
 
 
 def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:

@@ -18,6 +18,10 @@ from corefine.config import Config
 
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
+ModelName = Annotated[
+    str,
+    typer.Option("--model", help="A folder of `corefine train`, starter, strong, rules or module:attribute."),
+]
 Threads = Annotated[int | None, typer.Option(help="Threads; all cores if not given.")]
 Cache = Annotated[Path | None, typer.Option(help="Folder for the encoder's states.")]
 Vectors = Annotated[Path | None, typer.Option(help="Word vectors for the recipe paper: GloVe's, or winkNLP's JSON.")]

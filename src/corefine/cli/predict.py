@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from corefine.cli.options import Cache, Device, From, Json, Language, Lossy, Source, Target, Threads, To
+from corefine.cli.options import Cache, Device, From, Json, Language, Lossy, ModelName, Source, Target, Threads, To
 from corefine.cli.output import progress, show_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def predict(
     source: Source,
     target: Target,
-    model: Annotated[str, typer.Option(help="A folder that `corefine train` wrote, or starter.")] = "starter",
+    model: ModelName = "starter",
     from_: From = None,
     to: To = None,
     language: Language = None,
@@ -28,13 +28,15 @@ def predict(
     json: Json = False,
 ) -> None:
     """Find the entities of every document in IN and write the documents with them to OUT. --json goes to stderr."""
-    from corefine.models.load import load, need_model
+    from corefine.models.load import RULES, load, need_model
 
-    need_model()
-    from corefine.models.devices import use_threads
+    if model != RULES:
+        need_model()
+        from corefine.models.devices import use_threads
+
+        use_threads(threads)
     from corefine.models.predict_files import Options, predict_files
 
-    use_threads(threads)
     resolver = load(model, device=device, cache=cache)
     options = Options(read_as=from_, write_as=to, language=language, lossy=lossy)
     seen = {"documents": 0, "tokens": 0, "entities": 0, "mentions": 0}

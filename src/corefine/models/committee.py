@@ -48,7 +48,7 @@ class Committee:
             member.train(False)
         with torch.inference_mode():
             rankings = self._rank(document)
-            rows = torch.stack([ranking.scores.cpu().double().softmax(1) for ranking in rankings])  # [M, N, 1 + K]
+            rows = torch.stack([ranking.probabilities() for ranking in rankings])  # [M, N, 1 + K]
             scores = torch.stack([ranking.mention_scores.cpu().double() for ranking in rankings]).mean(0)
         return Prediction(
             spans=rankings[0].top.spans,
@@ -56,6 +56,8 @@ class Committee:
             probabilities=np.asarray(rows.mean(0)),
             members=np.asarray(rows),
             mention_scores=np.asarray(scores),
+            decoding=self.members[0].config.head.decoding,
+            threshold=float(np.mean([member.config.head.threshold for member in self.members])),
         )
 
     def to(self, device: torch.device | str) -> Self:
@@ -102,6 +104,14 @@ def save_committee(folder: Path, members: Sequence[str], trained: dict[str, Any]
     facts = {"format": FORMAT, "corefine": __version__, "kind": COMMITTEE, "members": list(members)}
     content = json.dumps(facts | {"trained": trained or {}}, indent=1).encode()
     write_atomically(folder / f"{COMMITTEE}.json", content)
+
+
+def committee_members(folder: Path) -> list[Path]:
+    """The folders of a committee's members; none if the folder holds no committee."""
+    if not is_committee(folder):
+        return []
+    names = read_facts(folder, COMMITTEE).get("members")
+    return [folder / Path(str(name)).name for name in names] if isinstance(names, list) else []
 
 
 def is_committee(folder: Path) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 
 import torch
 
@@ -35,6 +37,24 @@ def mixed_precision(device: torch.device, *, enabled: bool = True) -> AbstractCo
     if enabled and device.type == "cuda" and torch.cuda.is_bf16_supported():
         return torch.autocast("cuda", dtype=torch.bfloat16)
     return nullcontext()
+
+
+@cache
+def bfloat16_is_fast() -> bool:
+    """Whether this processor multiplies bfloat16 matrices in hardware. Elsewhere it is many times slower than float32.
+
+    Such processors are known by their instructions, or else (as on ARM) by trying.
+    """
+    if hasattr(torch.cpu, "_is_avx512_bf16_supported") and torch.cpu._is_avx512_bf16_supported():
+        return True
+    times = []
+    for kind in (torch.float32, torch.bfloat16):
+        left, right = torch.ones(256, 384, dtype=kind), torch.ones(384, 384, dtype=kind)
+        left @ right
+        start = time.perf_counter()
+        left @ right
+        times.append(time.perf_counter() - start)
+    return times[1] < times[0] / 1.3
 
 
 def cores() -> int:

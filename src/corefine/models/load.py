@@ -1,15 +1,27 @@
-"""Loads models. Importing this module does not import torch."""
+"""Models by name. Importing this module does not import torch.
+
+A model is named by a folder that `corefine train` wrote (of one model or a committee), by "starter" or "strong" (the
+models that corefine comes with), by "rules" (which need no weights), or by "module:attribute", which is Python code:
+an object with a `predict(document)` that returns a `Prediction`, or a function or class that makes one.
+"""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corefine.errors import MissingExtraError, ModelError
+from corefine.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
-    from corefine.models.resolver import Resolver
+    from corefine.models.resolver import Predictor, Resolver
+
+SHIPPED = {name: Path(__file__).with_name(name) for name in ("starter", "strong")}
+"""The models that corefine comes with."""
+
+RULES = "rules"
 
 
 def need_model() -> None:
@@ -20,22 +32,65 @@ def need_model() -> None:
 
 
 def load(path_or_name: str | Path = "starter", *, device: str = "auto", cache: Path | None = None) -> Resolver:
-    """The model of a folder, or "starter", the one that ships with corefine.
+    """The model of this name: a folder, "starter", "strong", "rules" or "module:attribute".
 
     device    "auto", "cpu", "cuda" or "mps"
     cache     a folder for encoder states, which makes predicting a document again much faster
     """
+    from corefine.models.resolver import Resolver
+
+    name = str(path_or_name)
+    if name == RULES:
+        from corefine.models import rules
+
+        return Resolver(rules, name)
+    folder = model_folder(path_or_name)
+    if folder is None:
+        return Resolver(_plugged_in(name), name)
     need_model()
-    from corefine.models import resolver
     from corefine.models.committee import is_committee, load_committee
     from corefine.models.devices import choose_device
-    from corefine.models.storage.checkpoint import is_model, load_model
+    from corefine.models.storage.checkpoint import load_model
 
-    starter = str(path_or_name) == "starter"
-    folder = resolver.STARTER if starter else Path(path_or_name).expanduser()
-    if not is_committee(folder) and not is_model(folder):
-        if starter:
-            raise ModelError("this installation lacks the starter model; train one with `make starter`")
-        raise ModelError(f"{folder} holds no model: give a folder that `corefine train` wrote, or 'starter'")
     model = load_committee(folder, cache=cache) if is_committee(folder) else load_model(folder, cache=cache)
-    return resolver.Resolver(model.to(choose_device(device)), str(path_or_name))
+    return Resolver(model.to(choose_device(device)), name)
+
+
+def model_folder(path_or_name: str | Path) -> Path | None:
+    """The folder of a trained model or committee; None for "rules" and Python code. Raises if there is no model."""
+    name = str(path_or_name)
+    folder = SHIPPED.get(name) or Path(path_or_name).expanduser()
+    if any((folder / f"{kind}.json").is_file() for kind in ("model", "committee")):
+        return folder
+    if name == RULES or _names_code(name):
+        return None
+    if name in SHIPPED:
+        raise ModelError(f"this installation lacks the model {name!r}; train it with `make {name}`")
+    raise ModelError(
+        f"{folder} holds no model: give a folder that `corefine train` wrote, {', '.join(map(repr, SHIPPED))}, "
+        f"{RULES!r} or module:attribute"
+    )
+
+
+def _names_code(name: str) -> bool:
+    module, _, attribute = name.partition(":")
+    return attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def _plugged_in(name: str) -> Predictor:
+    """The object that "module:attribute" names."""
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a module beside the user's files
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"there is no {name}: {error}") from error
+    if isinstance(found, type) or not hasattr(found, "predict"):
+        if not callable(found):
+            raise InputError(f"{name} has no method `predict`, and cannot be called to make such an object")
+        found = found()
+    if not hasattr(found, "predict"):
+        raise InputError(f"{name} makes a {type(found).__name__}, which has no method `predict(document)`")
+    predictor: Predictor = found
+    return predictor

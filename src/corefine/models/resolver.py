@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, overload
 
 from corefine.annotation.revision import decode
@@ -13,9 +12,6 @@ from corefine.errors import InputError, InvalidSpanError
 from corefine.formats.tokens import tokenise
 from corefine.links import Links
 from corefine.prediction import Prediction
-
-STARTER = Path(__file__).with_name("starter")
-"""The model that ships with corefine, known by the name "starter"."""
 
 
 class Predictor(Protocol):

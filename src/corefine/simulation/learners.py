@@ -245,12 +245,12 @@ def starter_folder(config: SimulationConfig) -> Path | None:
     """The folder of the starter, if the settings name one."""
     if config.starter is None:
         return None
-    from corefine.models.resolver import STARTER
+    from corefine.models.load import model_folder
     from corefine.models.storage.checkpoint import is_model
 
-    path = STARTER if config.starter == "starter" else Path(config.starter).expanduser()
-    if not is_model(path):
-        raise ConfigError(f"starter = {config.starter!r}: {path} holds no model")
+    path = model_folder(config.starter)
+    if path is None or not is_model(path):
+        raise ConfigError(f"starter = {config.starter!r}: a simulation starts from a single trained model")
     return path
 
 

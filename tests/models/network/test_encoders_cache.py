@@ -35,6 +35,15 @@ class Counting:
         return f"{self.version}/{self.layers}"
 
     @property
+    def frozen(self) -> bool:
+        return True
+
+    def identity(self) -> str | None:
+        return self.fingerprint()
+
+    def weights_changed(self) -> None: ...
+
+    @property
     def module(self) -> nn.Module | None:
         return None
 

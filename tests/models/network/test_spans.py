@@ -27,7 +27,7 @@ def tables(draw: st.DrawFn) -> torch.Tensor:
 
 @given(table=tables(), share=st.floats(0.05, 3))
 def test_the_best_spans_are_kept_in_document_order(table: torch.Tensor, share: float) -> None:
-    top = prune(scores_of(table), HeadConfig(spans_per_word=share))
+    top = prune(scores_of(table), HeadConfig(spans_per_word=share, min_spans=1))
     spans = top.spans
     assert list(spans) == sorted(set(spans))
     assert len(spans) == min(max(1, int(share * len(table))), int(torch.isfinite(table).sum()))
@@ -43,7 +43,7 @@ def crossing(one: Span, two: Span) -> bool:
 
 @given(table=tables(), share=st.floats(0.05, 3))
 def test_no_kept_span_crosses_another(table: torch.Tensor, share: float) -> None:
-    config = HeadConfig(spans_per_word=share, non_crossing=True)
+    config = HeadConfig(spans_per_word=share, min_spans=1, non_crossing=True)
     spans = prune(scores_of(table), config).spans
     assert not any(crossing(one, two) for one in spans for two in spans)
     # Greedy, best first: what was left out crosses something better, or there was no room.

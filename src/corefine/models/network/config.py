@@ -18,11 +18,17 @@ class EncoderConfig(Config):
     retired: ClassVar[frozenset[str]] = frozenset({"adapter"})
 
     kind: Literal["minilm", "transformer", "bilstm"] = setting("minilm", "minilm, transformer or bilstm.")
-    path: str | None = setting(None, "transformer: a hub name or a folder; bilstm: a vectors file; minilm: a folder.")
+    path: str | None = setting(
+        None, "transformer: a name of `corefine encoders`, a folder or a hub name; bilstm: a vectors file."
+    )
     fine_tune: bool = setting(False, "Whether training changes the encoder. Its states are then never cached.")
     tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune only this many last layers; 0: everything.")
+    lora_rank: NonNegativeInt = setting(0, "transformer: fine-tune adapters of this rank instead of weights; 0: none.")
+    inner_dropout: ShareBelow1 = setting(0.0, "transformer: dropout within the encoder while it is fine-tuned.")
     masked: ShareBelow1 = setting(0.0, "transformer: share of sub-words hidden in a fine-tuning step.")
-    precision: Literal["float32", "bfloat16"] = setting("float32", "transformer: float32 or bfloat16 matrix products.")
+    precision: Literal["auto", "float32", "bfloat16"] = setting(
+        "float32", "transformer: matrix products in float32, bfloat16, or auto: what is fast on this processor."
+    )
     window: Annotated[int, at_least(8)] = setting(512, "Sub-words in one forward pass, special tokens included.")
     overlap: NonNegativeInt = setting(256, "Sub-words that neighbouring windows share.")
     pooling: Literal["mean", "first"] = setting("mean", "How sub-words become the state of a word: mean or first.")
@@ -51,7 +57,7 @@ class EncoderConfig(Config):
         if self.words_apart and self.kind != "bilstm":
             raise ConfigError(f"EncoderConfig: words_apart is for kind bilstm, not {self.kind}")
         if self.kind == "transformer" and not self.path:
-            raise ConfigError("EncoderConfig: path must be a hub name or a folder where kind is transformer")
+            raise ConfigError("EncoderConfig: path must be the name or folder of an encoder where kind is transformer")
         if self.overlap >= self.window - 2:
             raise ConfigError(f"EncoderConfig: overlap must be below window - 2, not {self.overlap}")
         if not self.char_windows:
@@ -65,6 +71,7 @@ class HeadConfig(Config):
     max_span_width: PositiveInt = setting(10, "Tokens in the widest span.")
     spans_per_word: PositiveFloat = setting(0.4, "Top spans that are kept, as a share of the tokens.")
     candidates: PositiveInt = setting(100, "Antecedents considered for each top span (K).")
+    min_spans: PositiveInt = setting(6, "Top spans that are kept however short the text is.")
     within_sentences: bool = setting(False, "Whether spans end with their sentence (Lee et al.).")
     non_crossing: bool = setting(False, "Whether top spans may not cross one another (Lee et al.; slower).")
     coarse_to_fine: bool = setting(True, "Whether the K best by a bilinear score are considered; false: the nearest K.")
@@ -80,8 +87,14 @@ class HeadConfig(Config):
     string_match: bool = setting(True, "Pair feature: same words, same last word, or neither; case is ignored.")
     surface: bool = setting(True, "Token feature: letter case, digits, quotation. An uncased encoder loses them.")
 
-    context: Literal["none", "lstm"] = setting("none", "A small layer over the encoder's states: none or lstm.")
-    context_width: PositiveInt = setting(200, "lstm: size of a state in each direction.")
+    context: Literal["none", "lstm", "scan"] = setting("none", "A layer over the encoder's states: none, lstm or scan.")
+    context_width: PositiveInt = setting(200, "lstm, scan: size of a state in each direction.")
+
+    decoding: Literal["argmax", "half", "sums"] = setting(
+        "sums", "From probabilities to entities: argmax (the paper), half or sums; see docs/method.md."
+    )
+    threshold: ShareBelow1 = setting(0.5, "half, sums: a mention with less probability of no antecedent is linked.")
+    temperature: PositiveFloat = setting(1.0, "Scores are divided by it. Calibration sets it and `threshold`.")
 
     state_dropout: ShareBelow1 = setting(0.3, "Dropout of the encoder's states.")
     dropout: ShareBelow1 = setting(0.2, "Dropout of hidden layers; one mask for all spans that begin at a token.")

@@ -45,7 +45,7 @@ class Model:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             encoder = encoder or make_encoder(config.encoder)
-            if cache is not None and encoder.module is None and not isinstance(encoder, CachedEncoder):
+            if cache is not None and encoder.frozen and not isinstance(encoder, CachedEncoder):
                 encoder = CachedEncoder(encoder, cache)
             ranker = SpanRanker(config, encoder.width, encoder.layers)
             if config.initial_weights == "allennlp":
@@ -54,22 +54,25 @@ class Model:
 
     def encoder_for(self, settings: EncoderConfig) -> Encoder | None:
         """The encoder, if another model with these settings can use it too."""
-        return self.encoder if self.frozen and self.config.encoder == settings else None
+        shared = self.frozen and self.config.encoder == settings and not settings.lora_rank
+        return self.encoder if shared else None
 
     def thawed(self, settings: EncoderConfig) -> Model:
         """The same weights, with an encoder that is fine-tuned as these settings say."""
-        changes = {
-            name: getattr(settings, name) for name in ("tuned_layers", "masked", "precision", "window", "overlap")
-        }
-        encoder = replace(self.config.encoder, fine_tune=True, **changes)
+        own = self.config.encoder
+        names = ["masked", "precision", "window", "overlap", "inner_dropout"]
+        if not own.lora_rank:
+            names += ["tuned_layers", "lora_rank"]
+        encoder = replace(own, fine_tune=True, **{name: getattr(settings, name) for name in names})
         model = Model.create(replace(self.config, encoder=encoder))
-        model.ranker.load_state_dict(self.ranker.state_dict())
+        model.parts.load_state_dict(self.tensors(), strict=False)  # there may be new adapters, or none before
+        model.encoder.weights_changed()
         return model
 
     @property
     def frozen(self) -> bool:
         """Whether training leaves the encoder as it is."""
-        return self.encoder.module is None
+        return self.encoder.frozen
 
     def inputs(self, document: Document) -> Inputs:
         """The ranker's input for a document, on the model's device."""
@@ -94,6 +97,8 @@ class Model:
     def train(self, mode: bool = True) -> None:
         """Switch dropout on or off."""
         self.parts.train(mode)
+        if isinstance(self.encoder, nn.Module):
+            self.encoder.train(mode and not self.frozen)
 
     def to(self, device: torch.device | str) -> Self:
         """Move to a device, in place."""
@@ -120,6 +125,7 @@ class Model:
                     f"{what}{name} is {list(tensor.shape)} in the weights, but {list(own[name].shape)} here"
                 )
         self.parts.load_state_dict(dict(tensors))
+        self.encoder.weights_changed()
 
 
 def _some(names: set[str]) -> str:

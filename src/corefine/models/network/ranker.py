@@ -7,13 +7,14 @@ Its stages in order: `tokens` mixes layers and adds context, `mentions` scores a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from corefine.models.network.config import ModelConfig
+from corefine.models.network.config import HeadConfig, ModelConfig
+from corefine.models.network.context import LSTM, Scan
 from corefine.models.network.inputs import Inputs, Surface
 from corefine.models.network.pairs import PairScorer
 from corefine.models.network.spans import MASKED, MentionScores, SpanScorer, TopSpans, prune
@@ -29,6 +30,7 @@ class Ranking:
     candidates        [N, K] indices of earlier top spans; -1 is padding
     scores            [N, 1 + K]; column 0 is epsilon and always 0; padding is -inf
     mentions          the scores of all spans, for the loss on mentions
+    config            the head that made it
     """
 
     top: TopSpans
@@ -36,15 +38,22 @@ class Ranking:
     candidates: Tensor
     scores: Tensor
     mentions: MentionScores
+    config: HeadConfig = field(default_factory=HeadConfig)
 
     def prediction(self) -> Prediction:
         """The same as probabilities, without torch."""
         return Prediction(
             spans=self.top.spans,
             candidates=self.candidates.cpu().numpy(),
-            probabilities=self.scores.detach().cpu().double().softmax(1).numpy(),
+            probabilities=self.probabilities().numpy(),
             mention_scores=self.mention_scores.detach().cpu().double().numpy(),
+            decoding=self.config.decoding,
+            threshold=self.config.threshold,
         )
+
+    def probabilities(self) -> Tensor:
+        """[N, 1 + K] the calibrated probabilities, on the processor."""
+        return (self.scores.detach().cpu().double() / self.config.temperature).softmax(1)
 
 
 class SpanRanker(nn.Module):
@@ -57,10 +66,10 @@ class SpanRanker(nn.Module):
         self.mix = nn.Parameter(torch.zeros(layers)) if layers > 1 else None
         self.surfaces = nn.Embedding(2 * len(Surface), head.feature_width) if head.surface else None
         size = width + (head.feature_width if head.surface else 0)
-        self.context: nn.LSTM | None = None
-        if head.context == "lstm":
-            self.context = nn.LSTM(size, head.context_width, bidirectional=True, batch_first=True)
-            size += 2 * head.context_width
+        self.context: LSTM | Scan | None = None
+        if head.context != "none":
+            self.context = (LSTM if head.context == "lstm" else Scan)(size, head.context_width)
+            size = self.context.size
         self.spans = SpanScorer(head, size, config.encoder.words_width)
         self.pair = PairScorer(head, self.spans.size)
 
@@ -103,7 +112,7 @@ class SpanRanker(nn.Module):
         if coarse is not None:
             scores = scores + coarse
         scores = F.pad(scores.masked_fill(candidates == NONE, MASKED), (1, 0))  # [N, 1 + K], epsilon = 0
-        return Ranking(top, mention_scores, candidates, scores, mentions)
+        return Ranking(top, mention_scores, candidates, scores, mentions, self.config.head)
 
     def tokens(self, inputs: Inputs) -> Tensor:
         """[T, D] what spans are made of: mixed states, the surface of tokens, the context layer's states."""
@@ -114,9 +123,6 @@ class SpanRanker(nn.Module):
             states = F.dropout(states, self.config.head.state_dropout)
         if self.surfaces is not None:
             states = torch.cat([states, self.surfaces(inputs.surfaces)], dim=1)
-        if self.context is not None and inputs.length:
-            context = self.context(states[None])[0].squeeze(0)
-            states = torch.cat([states, context], dim=1)
-        elif self.context is not None:
-            states = F.pad(states, (0, 2 * self.config.head.context_width))
-        return states
+        if self.context is None:
+            return states
+        return self.context(states) if inputs.length else states.new_zeros(0, self.context.size)

@@ -184,7 +184,7 @@ def prune(mentions: MentionScores, config: HeadConfig) -> TopSpans:
     scores = mentions.scores.detach()
     length, reach = scores.shape
     flat = scores.flatten()
-    keep = min(max(1, int(config.spans_per_word * length)), int(torch.isfinite(flat).sum()))
+    keep = min(max(config.min_spans, int(config.spans_per_word * length)), int(torch.isfinite(flat).sum()))
     if config.non_crossing:
         chosen = torch.tensor(_without_crossing(flat, keep, reach), dtype=torch.long, device=flat.device)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     trained    facts about its training: data, settings, scores
     half       save as float16, which is half the size; loading gives float32
     """
-    facts = {"kind": MODEL, "config": model.config.to_dict(), "encoder": _identity(model.encoder, model.frozen)}
+    config = model.config
+    if config.encoder.lora_rank:  # adapters are part of the encoder by now; a recipe can let them learn again
+        config = replace(config, encoder=replace(config.encoder, fine_tune=False))
+    facts = {"kind": MODEL, "config": config.to_dict(), "encoder": _identity(model.encoder)}
     tensors = model.tensors()
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
@@ -49,7 +53,7 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
         config = ModelConfig.from_dict(record.facts["config"])
         encoder = share.encoder_for(config.encoder) if share is not None else None
         model = Model.create(config, encoder=encoder, cache=cache)
-        _check_identity(folder, record.facts.get("encoder", {}), model.encoder, model.frozen)
+        _check_identity(folder, record.facts.get("encoder", {}), model.encoder)
     except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
         raise ModelError(f"{folder / MODEL}.json does not describe a model: {error}") from error
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
@@ -67,12 +71,12 @@ def is_model(folder: Path) -> bool:
     return exists(folder, MODEL)
 
 
-def _identity(encoder: Encoder, frozen: bool) -> dict[str, Any]:
+def _identity(encoder: Encoder) -> dict[str, Any]:
     """What must be the same when the model is loaded again."""
     return {
         "name": encoder.name,
         "width": encoder.width,
-        "fingerprint": encoder.fingerprint() if frozen else None,
+        "fingerprint": encoder.identity(),
         "vocabulary": _vocabulary(encoder),
         "vectors": vectors.sha256 if (vectors := getattr(encoder, "vectors", None)) else None,
     }
@@ -88,8 +92,8 @@ def _vocabulary(encoder: Encoder) -> str | None:
     return hashlib.sha256(json.dumps(sorted(index.items())).encode()).hexdigest()
 
 
-def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder, frozen: bool) -> None:
-    present = _identity(encoder, frozen)
+def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder) -> None:
+    present = _identity(encoder)
     if saved.get("vocabulary") != present["vocabulary"]:
         raise ModelError(
             f"{folder}: the vocabulary does not match: the model was trained with another tokenizer or word list "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import queue
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.committee import save_committee
+from corefine.models.calibration import calibrate
+from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
@@ -107,9 +108,16 @@ def _member(job: TrainingJob, number: int, workers: int) -> TrainingJob:
         job,
         recipe=replace(job.recipe, training=training),
         folder=job.folder / f"member-{number}",
+        warm=_warm_member(job.warm, number),
         threads=job.threads or (max(1, cores() // workers) if workers > 1 else None),
         members=1,
     )
+
+
+def _warm_member(warm: Path | None, number: int) -> Path | None:
+    """What a member starts from: the member of a committee, or the one model that all start from."""
+    members = committee_members(warm) if warm is not None else []
+    return members[number % len(members)] if members else warm
 
 
 def _initial_model(job: TrainingJob, share: Model | None = None) -> Model:
@@ -137,6 +145,7 @@ def _encode(model: Model, job: TrainingJob) -> Iterator[Encoding]:
 
 def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
     """Save the final model with the facts about its training, and mark the job as done."""
+    calibration = calibrate(model, job.dev) if job.dev and job.recipe.training.calibrate else None
     trained = {
         **job.about,
         "documents": len(job.labels),
@@ -144,6 +153,7 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
         "best_epoch": stopped.best_epoch,
         "dev_conll_f1": stopped.best_f1,
         "training": job.recipe.training.to_dict(),
+        "calibration": asdict(calibration) if calibration else None,
     }
     save_model(job.folder, model, trained)
     write_atomically(job.folder / DONE, b"")

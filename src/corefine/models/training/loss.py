@@ -17,10 +17,14 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.annotation.labels import LabelPolicy, Labels
 from corefine.document import Span
-from corefine.models.network.ranker import Ranking
-from corefine.models.network.spans import MentionScores
+from corefine.models.network.inputs import Inputs
+from corefine.models.network.ranker import Ranking, SpanRanker
+from corefine.models.network.spans import MentionScores, TopSpans
 
 PSEUDO = LabelPolicy()
+
+MOST_FORCED = 4
+"""How many earlier mentions of an entity, the nearest, are made candidates of each mention that answers link to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,50 @@ def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) ->
     if gold:
         truth[tuple(torch.tensor(gold, device=truth.device).t())] = 1.0
     return F.binary_cross_entropy_with_logits(mentions.scores[exists], truth[exists], reduction="sum")
+
+
+def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
+    """The same for the spans that answers settle: linked ones are mentions, "not a mention" is none.
+
+    Nothing is said of a mention that is alone or the first of its entity: a person who answers so about a span that is
+    no mention has not been asked whether it is one.
+    """
+    known = {span: 1.0 for group in labels.together for span in group} | dict.fromkeys(labels.no_mentions, 0.0)
+    reach = mentions.scores.shape[1]
+    places = [
+        (span.start, span.end - span.start, truth)
+        for span, truth in sorted(known.items())
+        if len(span.parts) == 1 and span.end - span.start < reach
+    ]
+    if not places:
+        return mentions.scores.new_zeros(())
+    starts, widths, truth = zip(*places, strict=True)
+    scores = mentions.scores[list(starts), list(widths)]
+    exists = torch.isfinite(scores)
+    targets = scores.new_tensor(truth)
+    return F.binary_cross_entropy_with_logits(scores[exists], targets[exists], reduction="sum")
+
+
+def ranking_with_answers(ranker: SpanRanker, inputs: Inputs, labels: Labels) -> Ranking:
+    """A ranking that has every span of the answers among its top spans, and linked spans among the candidates.
+
+    In a new field the model prunes many of the mentions that people speak of, and looks for few antecedents far back.
+    What was said there would teach nothing.
+    """
+    mentions = ranker.mentions(inputs)
+    top = ranker.prune(mentions)
+    top = TopSpans.of(sorted({*top.spans, *labels.said}), top.starts.device)
+    candidates = ranker.candidates(mentions, top)
+    width = candidates.shape[1]
+    rows = {span: row for row, span in enumerate(top.spans)}
+    for group in labels.together:
+        known = sorted(rows[span] for span in group if span in rows)
+        for place, row in enumerate(known[1:], start=1):
+            earlier = known[max(0, place - MOST_FORCED) : place]
+            missing = [each for each in earlier if not bool((candidates[row] == each).any())]
+            for column, each in enumerate(missing[:width], start=1):  # in place of the least probable
+                candidates[row, -column] = each
+    return ranker.pairs(inputs, mentions, top, candidates)
 
 
 def _answered(ranking: Ranking, labels: Labels) -> tuple[Tensor, Tensor]:

@@ -75,6 +75,7 @@ def _cut(labels: Labels, start: int, end: int) -> Labels:
             for kept in _within([chances], start, end)
             for span in kept
         ),
+        no_mentions=next(_within([labels.no_mentions], start, end), ()),
     )
 
 

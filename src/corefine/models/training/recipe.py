@@ -64,6 +64,7 @@ class TrainingConfig(Config):
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
+    calibrate: bool = setting(True, "Choose temperature and threshold on development documents, if there are any.")
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
     mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
 

@@ -28,10 +28,17 @@ from corefine.models.evaluation import evaluate, summary
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.inputs import Inputs
 from corefine.models.network.model import Model
+from corefine.models.network.ranker import Ranking
 from corefine.models.storage.checkpoint import MODEL, is_model, save_model
 from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
-from corefine.models.training.loss import marginal_loss, mention_loss, targets_for
+from corefine.models.training.loss import (
+    answered_mention_loss,
+    marginal_loss,
+    mention_loss,
+    ranking_with_answers,
+    targets_for,
+)
 from corefine.models.training.optimiser import Optimiser, Plateau, RunningMean
 from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import TrainingConfig
@@ -237,18 +244,25 @@ class _Run:
     def _loss(self, index: int) -> Tensor:
         labels = self.pieces[index].labels
         with mixed_precision(self.model.device, enabled=self.config.mixed_precision):
-            ranking = self.model.ranker(self._inputs_of(index))
+            ranking = self._ranking(self._inputs_of(index), labels)
         targets = targets_for(ranking, labels, self.config.label_policy)
         loss = marginal_loss(ranking, targets)
         if self.config.loss == "mean":
             loss = loss / targets.weights.sum().clamp(min=1)
-        if (
-            self.config.mention_loss and labels.full
-        ):  # other labels miss mentions, and the model would learn to miss them
+        if self.config.mention_loss:
             spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
-            of_mentions = mention_loss(ranking.mentions, labels.document.clusters) / spans
-            loss = loss + self.config.mention_loss * of_mentions
+            if labels.full:
+                of_mentions = mention_loss(ranking.mentions, labels.document.clusters)
+            else:  # other labels miss mentions, and the model would learn to miss them: only what was said counts
+                of_mentions = answered_mention_loss(ranking.mentions, labels)
+            loss = loss + self.config.mention_loss * of_mentions / spans
         return loss
+
+    def _ranking(self, inputs: Inputs, labels: Labels) -> Ranking:
+        if not labels.full and self.config.label_policy.answers:
+            return ranking_with_answers(self.model.ranker, inputs, labels)
+        ranking: Ranking = self.model.ranker(inputs)
+        return ranking
 
     def _inputs_of(self, index: int) -> Inputs:
         piece = self.pieces[index]

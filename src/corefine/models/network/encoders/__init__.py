@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol, Self
 
 import torch
@@ -29,9 +30,19 @@ class Encoder(Protocol):
     def fingerprint(self) -> str:
         """A hash of the weights and of every setting that changes the states."""
 
+    def identity(self) -> str | None:
+        """A hash of what a model folder does not hold of the encoder; None if it holds all of it."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether training leaves the encoder as it is, so that its states can be cached."""
+
     @property
     def module(self) -> nn.Module | None:
-        """What training changes and checkpoints hold; None for a frozen encoder."""
+        """What checkpoints hold of the encoder; None if its name says everything."""
+
+    def weights_changed(self) -> None:
+        """Follow new weights in `module`."""
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         """Groups for an optimiser: the last layer learns at `rate`, each one below at `decay` times that."""
@@ -46,10 +57,10 @@ def make_encoder(config: EncoderConfig) -> Encoder:
         from corefine.models.network.encoders.bilstm import BiLSTMEncoder
 
         return BiLSTMEncoder(config)
-    if config.kind == "minilm":
-        from corefine.models.network.encoders.minilm import minilm
-
-        return minilm(config)
+    from corefine.models.network.encoders.known import check_weights, find_encoder, known_encoders
     from corefine.models.network.encoders.transformer import TransformerEncoder
 
-    return TransformerEncoder(config)
+    if config.kind == "minilm" and config.path:  # a folder that must hold these very weights
+        [known] = (each for each in known_encoders() if each.name == "minilm")
+        check_weights(known, Path(config.path))
+    return TransformerEncoder(config, *find_encoder(config.path or config.kind))

@@ -82,9 +82,19 @@ class BiLSTMEncoder(nn.Module):
             digest.update(value.detach().cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
 
+    def identity(self) -> str | None:
+        return None if self.config.fine_tune else self.fingerprint()
+
+    @property
+    def frozen(self) -> bool:
+        return not self.config.fine_tune
+
     @property
     def module(self) -> nn.Module | None:
         return self if self.config.fine_tune else None
+
+    def weights_changed(self) -> None:
+        """Nothing depends on the weights."""
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         params = [parameter for parameter in self.parameters() if parameter.requires_grad]

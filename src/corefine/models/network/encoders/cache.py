@@ -20,19 +20,21 @@ from corefine.errors import ConfigError
 from corefine.files import write_atomically
 from corefine.models.network.encoders import Encoder
 
+VERSION = "2"
+"""Changes when the same encoder's states come out differently. (2: windows of equal length.)"""
+
 
 class CachedEncoder:
     """A frozen encoder with a cache on disk; itself an `Encoder`."""
 
     def __init__(self, encoder: Encoder, folder: Path | str) -> None:
-        if encoder.module is not None:
+        if not encoder.frozen:
             raise ConfigError(f"the states of {encoder.name} change while it is fine-tuned; they cannot be cached")
         self.encoder = encoder
         self.name = encoder.name
         self.width = encoder.width
         self.layers = encoder.layers
         self.folder = Path(folder)
-        self._fingerprint = encoder.fingerprint()
 
     def encode(self, document: Document) -> Tensor:
         path = self.path(document)
@@ -44,7 +46,7 @@ class CachedEncoder:
 
     def path(self, document: Document) -> Path:
         """The file for the states of a document."""
-        digest = hashlib.sha256(self._fingerprint.encode())
+        digest = hashlib.sha256((VERSION + self.fingerprint()).encode())
         for token in document.tokens:
             encoded = token.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(4, "big") + encoded)  # the length keeps different tokens apart
@@ -52,11 +54,21 @@ class CachedEncoder:
         return self.folder / name[:2] / f"{name}.npy"
 
     def fingerprint(self) -> str:
-        return self._fingerprint
+        return self.encoder.fingerprint()
+
+    def identity(self) -> str | None:
+        return self.encoder.identity()
+
+    @property
+    def frozen(self) -> bool:
+        return True
 
     @property
     def module(self) -> nn.Module | None:
-        return None
+        return self.encoder.module
+
+    def weights_changed(self) -> None:
+        self.encoder.weights_changed()
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         return self.encoder.parameter_groups(rate, decay)

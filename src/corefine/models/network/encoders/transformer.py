@@ -21,7 +21,9 @@ from torch import Tensor, nn
 
 from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
+from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
+from corefine.models.network.encoders.lora import Merged, attach, blank, linear_layers
 
 BATCH = 8
 """Windows in one forward pass: more are no faster on a processor and need more memory."""
@@ -30,12 +32,15 @@ BATCH = 8
 class TransformerEncoder(nn.Module):
     """A pretrained transformer, frozen or fine-tuned."""
 
-    def __init__(self, config: EncoderConfig, folder: str | Path | None = None) -> None:
+    def __init__(self, config: EncoderConfig, name: str, source: str | Path) -> None:
         super().__init__()
         self.config = config
-        self.source = str(folder or config.path)
-        self.name = config.path or config.kind
-        self.tokenizer, self.network = _load(self.source)
+        self.source = str(source)
+        self.name = name
+        self.precision = config.precision
+        if config.precision == "auto":
+            self.precision = "bfloat16" if bfloat16_is_fast() else "float32"
+        self.tokenizer, self.network = _load(self.source, config.inner_dropout if config.fine_tune else 0.0)
         self._before, self._after = _special_tokens(self.tokenizer)
         self._space = " " if _marks_spaces(self.tokenizer) else ""
         if config.masked and self.tokenizer.mask_token_id is None:
@@ -47,17 +52,23 @@ class TransformerEncoder(nn.Module):
         self.layers = max(1, len(config.layers))
         self.window = min(config.window, _longest_window(self.network) or config.window)
         self._hash: str | None = None
-        self.train(config.fine_tune)
+        self._base = ""  # with adapters, the hash of the weights below them
+        self.adapters: nn.ParameterDict | None = None
+        self._merged: Merged | None = None
         self.requires_grad_(False)
-        for block in self._tuned():
-            block.requires_grad_(True)
+        if config.lora_rank:
+            self._add_adapters(config)
+        else:
+            for block in self._tuned():
+                block.requires_grad_(True)
+        self.train(config.fine_tune)
 
     def encode(self, document: Document) -> Tensor:
         if not len(document):
             return torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
         pieces, owners = self._pieces(document.tokens)
         learning = self.config.fine_tune and self.network.training
-        half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
         if learning and self.config.masked:
             pieces = self._masked(pieces)
         with torch.set_grad_enabled(torch.is_grad_enabled() and learning), half:
@@ -65,23 +76,46 @@ class TransformerEncoder(nn.Module):
         return (states if self.layers > 1 else states[0]).float()
 
     def fingerprint(self) -> str:
+        return self._hash_with_settings(self._weights_hash() + self._base, self.precision)
+
+    def identity(self) -> str | None:
+        if self.adapters is not None:
+            return self._hash_with_settings(self._base, self.config.precision)
+        if self.config.fine_tune:
+            return None
+        return self._hash_with_settings(self._weights_hash(), self.config.precision)  # the same on every processor
+
+    def _weights_hash(self) -> str:
         if self._hash is None or self.config.fine_tune:
-            self._hash = _hash_weights(self.network)
+            self._hash = _hash_weights(self.network if self.adapters is None else self.adapters)
+        return self._hash
+
+    def _hash_with_settings(self, weights: str, precision: str) -> str:
         settings = {
             "window": self.window,
-            "precision": self.config.precision,
+            "precision": precision,
             "overlap": self.config.overlap,
             "pooling": self.config.pooling,
             "layers": self.config.layers,
-            "weights": self._hash,
+            "weights": weights,
         }
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
     @property
     def module(self) -> nn.Module | None:
-        return self.network if self.config.fine_tune else None
+        return self.adapters if self.adapters is not None else self.network if self.config.fine_tune else None
+
+    @property
+    def frozen(self) -> bool:
+        return not self.config.fine_tune
+
+    def weights_changed(self) -> None:
+        if self._merged is not None and self._merged.update():
+            self._hash = None
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
+        if self.adapters is not None:
+            return [{"params": list(self.adapters.parameters()), "lr": rate}]
         tuned = self._tuned()
         return [
             {"params": list(block.parameters()), "lr": rate * decay ** (len(tuned) - 1 - depth)}
@@ -94,6 +128,15 @@ class TransformerEncoder(nn.Module):
             return []
         blocks = [_embeddings(self.network), *_stack(self.network)]
         return blocks[-self.config.tuned_layers :]
+
+    def _add_adapters(self, config: EncoderConfig) -> None:
+        self._base = _hash_weights(self.network)
+        layers = linear_layers(self.network, _stack(self.network)[-config.tuned_layers :])
+        if config.fine_tune:
+            self.adapters = attach(self.network, layers, config.lora_rank, config.inner_dropout)
+        else:
+            self.adapters = blank(layers, config.lora_rank)
+            self._merged = Merged(layers, self.adapters)
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
         """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
@@ -117,11 +160,7 @@ class TransformerEncoder(nn.Module):
     def _run(self, pieces: list[int]) -> Tensor:
         """States of sub-words, [layers, S, H]."""
         before, after = self._before, self._after
-        inner = self.window - len(before) - len(after)
-        overlap = self.config.overlap if self.config.overlap < inner else inner // 2  # a model of few positions
-        starts = list(range(0, max(1, len(pieces) - overlap), max(1, inner - overlap)))
-        if len(starts) > 1:  # the last window reaches back, so that it is as full as the others
-            starts[-1] = len(pieces) - inner
+        starts, inner = _windows(len(pieces), self.window - len(before) - len(after), self.config.overlap)
         takes = _takes(starts, inner, len(pieces))
         parts: list[Tensor] = []
         for begin in range(0, len(starts), BATCH):
@@ -158,6 +197,14 @@ class TransformerEncoder(nn.Module):
         return device
 
 
+def _windows(size: int, longest: int, overlap: int) -> tuple[list[int], int]:
+    """Where windows over this many sub-words start, and their length. All are equally long, to waste no work."""
+    overlap = overlap if overlap < longest else longest // 2  # a model of few positions
+    count = max(1, -(-(size - overlap) // (longest - overlap)))
+    inner = -(-(size + (count - 1) * overlap) // count)
+    return [number * (size - inner) // max(1, count - 1) for number in range(count)], inner
+
+
 def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
     """Which sub-words to take from each window: borders lie in the middle of overlaps."""
     borders = [0]
@@ -166,8 +213,8 @@ def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
     return list(pairwise(borders))
 
 
-def _load(source: str) -> tuple[Any, Any]:
-    """The tokenizer and the network, without dropout: the head drops states, and masks inside cost too much time."""
+def _load(source: str, dropout: float) -> tuple[Any, Any]:
+    """The tokenizer and the network, with this dropout inside it."""
     try:
         from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
@@ -179,9 +226,9 @@ def _load(source: str) -> tuple[Any, Any]:
         config = AutoConfig.from_pretrained(source)
         for name, value in config.to_dict().items():
             if "dropout" in name and isinstance(value, float):
-                setattr(config, name, 0.0)
+                setattr(config, name, dropout)
         kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
-        network = kind.from_pretrained(source, config=config, use_safetensors=True)
+        network = kind.from_pretrained(source, config=config)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
     if not tokenizer.is_fast:

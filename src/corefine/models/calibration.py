@@ -1,0 +1,98 @@
+"""Calibration: probabilities that mean what they say, and the threshold for linking that scores best.
+
+Both are chosen on development documents after training. A trained ranker is too sure of itself. The temperature by
+which its scores are divided makes the labels of development documents as probable as it can. The threshold does not
+change probabilities, only when a mention is linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from corefine.annotation.labels import Labels
+from corefine.annotation.revision import decode
+from corefine.document import Document
+from corefine.models.network.model import Model
+from corefine.models.training.loss import targets_for
+from corefine.prediction import Floats
+from corefine.scores.results import Counts
+
+TEMPERATURES = np.geomspace(0.5, 3.0, 36)
+THRESHOLDS = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
+BINS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was chosen, and the expected calibration error (in percent) of the best antecedent before and after."""
+
+    temperature: float
+    threshold: float
+    error_before: float
+    error_after: float
+
+
+def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
+    """Choose temperature and threshold on these documents, and set them in the model."""
+    set_calibration(model, 1.0, 0.5)
+    rows = [_rows(model, document) for document in documents]
+    losses = [sum(_loss(scores, allowed, value) for scores, allowed in rows) for value in TEMPERATURES]
+    temperature = round(float(TEMPERATURES[int(np.argmin(losses))]), 3)
+    before, after = (calibration_error(rows, value) for value in (1.0, temperature))
+    set_calibration(model, temperature, 0.5)
+    predictions = [model.predict(document) for document in documents]
+    scores = [
+        Counts.total(
+            Counts.of(document.without_singletons().clusters, decode(replace(prediction, threshold=threshold)))
+            for document, prediction in zip(documents, predictions, strict=True)
+        ).scores.conll_f1
+        for threshold in THRESHOLDS
+    ]
+    best = max(range(len(THRESHOLDS)), key=lambda at: (round(_smooth(scores)[at], 3), -abs(THRESHOLDS[at] - 0.5)))
+    set_calibration(model, temperature, THRESHOLDS[best])
+    return Calibration(temperature, THRESHOLDS[best], before, after)
+
+
+def set_calibration(model: Model, temperature: float, threshold: float) -> None:
+    """Make the model's predictions use these."""
+    model.config = replace(model.config, head=replace(model.config.head, temperature=temperature, threshold=threshold))
+    model.ranker.config = model.config
+
+
+def calibration_error(rows: Sequence[tuple[Tensor, Tensor]], temperature: float) -> float:
+    """The mean distance, in percent, between how sure the model is of its best antecedent and how often it is right."""
+    sure: list[Floats] = []
+    right: list[Floats] = []
+    for scores, allowed in rows:
+        best = (scores / temperature).softmax(1).max(1)
+        sure.append(best.values.numpy())
+        right.append(allowed.gather(1, best.indices[:, None]).squeeze(1).double().numpy())
+    chance, truth = np.concatenate(sure), np.concatenate(right)
+    bins = np.minimum((chance * BINS).astype(np.int64), BINS - 1)
+    gaps = np.abs(np.bincount(bins, weights=chance - truth, minlength=BINS))
+    return 100 * float(gaps.sum() / max(1, len(chance)))
+
+
+def _rows(model: Model, document: Document) -> tuple[Tensor, Tensor]:
+    """[N, 1 + K] the scores of a document, and which columns its labels allow."""
+    model.train(False)
+    with torch.inference_mode():
+        ranking = model.rank(document)
+        allowed = targets_for(ranking, Labels.gold(document)).allowed
+    return ranking.scores.cpu().double(), allowed.cpu()
+
+
+def _loss(scores: Tensor, allowed: Tensor, temperature: float) -> float:
+    scaled = scores / temperature
+    return float((scaled.logsumexp(1) - scaled.masked_fill(~allowed, -torch.inf).logsumexp(1)).sum())
+
+
+def _smooth(scores: Sequence[float]) -> list[float]:
+    """Each score with its neighbours', so that a lucky single threshold is not chosen."""
+    padded = [scores[0], *scores, scores[-1]]
+    return [(padded[at] + 2 * padded[at + 1] + padded[at + 2]) / 4 for at in range(len(scores))]

