@@ -156,14 +156,29 @@ def test_a_study_in_the_browser(launch: Callable[..., Server], visit: Open) -> N
     ben.page.reload()
     ben.page.get_by_text("Time is up. You answered 2 questions").wait_for()
 
+    # and does another session, which asks for first appearances only
+    ben.page.get_by_text("It begins with set A").wait_for()
+    ben.page.get_by_role("button", name="Another with first appearances only").click()
+    for number in range(2):
+        ben.page.get_by_text(f"Question {number + 1} of {2 * QUESTIONS - 2}").wait_for()
+        ben.page.get_by_role("heading", name="Mark the first appearance").wait_for()
+        ben.answered("f")
+    assert (session(ben)["protocol"], session(ben)["answered"]) == ("follow-up", 2)
+    shorten(server, "Ben", 0)
+    ben.page.reload()
+    ben.page.get_by_text("Time is up. You answered 2 questions").wait_for()
+
     owner.go("project/study")
     owner.page.get_by_role("heading", name="Times of the study").wait_for()
     rows = cells(owner, "Sessions")
-    assert [(row[0], row[1], row[3], row[5]) for row in rows] == [
-        ("Ada", "A", "24", "over"), ("Ben", "B", "2", "over"),
-    ]  # fmt: skip
+    assert [(row[0], row[1], row[2], row[4], row[6]) for row in rows] == [
+        ("Ada", "A", "discrete", "24", "over"),
+        ("Ben", "B", "discrete", "2", "over"),
+        ("Ben", "A", "first appearances only", "2", "over"),
+    ]
     measured = {row[0]: row[1] for row in cells(owner, "Seconds a question takes")}
     assert (measured[times.INITIAL], measured[times.FOLLOW_UP]) == ("26", "8")
+    assert measured[times.ALONE] == "2"
 
     # the server runs on while `corefine times` reads, and sets the cost model
     said = json.loads(run_times(server, "--study", "--json"))

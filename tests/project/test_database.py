@@ -7,7 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
@@ -15,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.store import schema, settings
-from corefine.project.store.database import Database
+from corefine.project.store.database import MIGRATIONS, Database, sqlite_url
 
 
 def test_migrations_make_the_tables_that_the_code_uses(project: Project) -> None:
@@ -121,3 +123,28 @@ def test_one_failing_write_takes_no_other_with_it(project: Project) -> None:
     with project.database.read() as connection:
         assert [settings.get(connection, f"good {number}") for number in range(5)] == list(range(5))
         assert settings.get(connection, "bad") is None
+
+
+def test_sessions_of_a_study_outlive_that_a_person_may_have_several(tmp_path: Path) -> None:
+    """The table of sessions is made anew in SQLite, and answers refer to it."""
+    database = Database(sqlite_url(tmp_path / "project.sqlite"))
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with database.write() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0003")
+        for statement in (
+            "INSERT INTO people (id, name, role, active, created_at) VALUES (1, 'Ada', 'annotator', 1, 0)",
+            "INSERT INTO documents VALUES (1, 'd', 0, 1, '{}', 0, 0, NULL, NULL, 0)",
+            "INSERT INTO study_questions VALUES (1, 'A', 0, 0, 20, 1, '{}')",
+            "INSERT INTO study_sessions VALUES (7, 1, 'A', 'discrete', 5.0)",
+            "INSERT INTO study_answers VALUES (3, 7, 1, 'c', '{}', NULL, 2.0, NULL, 6.0)",
+        ):
+            connection.execute(text(statement))
+    database.upgrade()
+    with database.read() as connection:
+        [session] = connection.execute(select(schema.study_sessions)).all()
+        [answer] = connection.execute(select(schema.study_answers)).all()
+    assert (session.id, session.began_at, session.client_id) == (7, 5.0, None)
+    assert (answer.id, answer.session_id, answer.initial) == (3, 7, 2.0)
+    database.engine.dispose()

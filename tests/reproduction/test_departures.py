@@ -17,7 +17,7 @@ def departing(record: RunRecord, config: SimulationConfig, recipe: Recipe) -> di
 def test_the_papers_recipe_and_settings_depart_in_nothing_but_decoding(records: list[RunRecord]) -> None:
     config = SimulationConfig(recipe="paper", per="document", questions=20.0)
     recipe = load_recipe("paper").with_settings(["model.encoder.path=glove.txt"])
-    assert departing(records[0], config, recipe).keys() <= {"linked if"}
+    assert departing(records[0], config, recipe).keys() <= {"linked if", "pronouns"}
 
 
 def test_what_departs_is_named_with_both_values(records: list[RunRecord]) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from corefine.annotation.question import Protocol, Question
+from corefine.document import Span
+from corefine.errors import InputError
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.results import times
 from corefine.project.store import predictions, schema
-from corefine.project.study.sampling import FEW, MANY, sample
+from corefine.project.study.sampling import FEW, MANY, _draw, sample
 from helpers.projects import Browser, another, golds, new_id
 
 
@@ -87,16 +92,82 @@ def test_a_study_from_beginning_to_end(browser: Browser, with_versions: Project)
     assert ada.get("study", 403)["error"]["kind"] == "forbidden"
 
 
-def test_only_follow_ups_where_that_is_the_mode(browser: Browser, with_versions: Project) -> None:
-    browser.send("PUT", "settings", {**browser.get("settings"), "protocol": "follow-up"})
+def test_a_session_may_ask_for_first_appearances_only(browser: Browser, with_versions: Project) -> None:
+    """It is a kind of session, whatever the project asks otherwise."""
+    assert browser.get("settings")["protocol"] == "discrete"
     browser.post("study", {"documents": 4, "questions": 8})
-    session = browser.post("study/session", {"client_id": new_id()})
-    assert session["question"]["antecedent"] is None
+    session = browser.post("study/session", {"client_id": new_id(), "protocol": "follow-up"})
+    assert (session["protocol"], session["question"]["antecedent"]) == ("follow-up", None)
     own = {"answer": {"reply": "first", "span": session["question"]["mention"]}, "timing": {"follow_up": 9.0}}
     answer(browser, session, **own)
-    rows = {row["what"]: row for row in browser.get("study")["times"]["rows"]}
+    study = browser.get("study")
+    rows = {row["what"]: row for row in study["times"]["rows"]}
     assert rows[times.ALONE]["mean"] == 9.0
+    assert [each["protocol"] for each in study["sessions"]] == ["follow-up"]
     assert len(golds(with_versions)) == 3
+    browser.post("study/session", {"client_id": new_id(), "protocol": "pairwise"}, 422)
+
+
+def end(project: Project) -> None:
+    """Let the time of every session be up."""
+    with project.database.write() as connection:
+        began = schema.study_sessions.c.began_at
+        connection.execute(update(schema.study_sessions).values(began_at=began - 1801))
+
+
+def test_a_person_may_have_several_sessions(browser: Browser, with_versions: Project) -> None:
+    """A then B in one hour, as one annotator of the paper; then one of first appearances."""
+    browser.post("study", {"minutes": 30, "documents": 4, "questions": 8})
+    first = browser.post("study/session", {"client_id": new_id()})
+    seen = [first["question"]["id"]]
+    answer(browser, first)
+    assert not browser.get("study/session")["again"]  # it is running
+    assert browser.post("study/session", {"client_id": new_id()})["order"] == first["order"]
+    end(with_versions)
+    over = browser.get("study/session")
+    assert (over["state"], over["again"], over["next_set"], over["answered"]) == ("over", True, "B", 1)
+    same = {"client_id": new_id()}
+    second = browser.post("study/session", same)
+    assert (second["state"], second["set"], second["answered"], second["of"]) == ("asking", "B", 0, 15)
+    while second["state"] == "asking":
+        assert second["question"]["id"] not in seen
+        seen.append(second["question"]["id"])
+        second = answer(browser, second)
+    assert len(set(seen)) == 16
+    assert not second["again"]  # nothing is left to ask
+    assert browser.post("study/session", same)["state"] == "over"
+    sessions = browser.get("study")["sessions"]
+    assert [(each["set"], each["answers"], each["state"]) for each in sessions] == [("A", 1, "over"), ("B", 15, "over")]
+    ada = another(browser)
+    ada.join(browser.post("people", {"name": "Ada"})["link"])
+    assert ada.get("study/session")["set"] == "B"  # the second person, not the third session
+
+
+def test_a_request_that_is_repeated_begins_no_second_session(browser: Browser, with_versions: Project) -> None:
+    browser.post("study", {"documents": 4, "questions": 8})
+    request = {"client_id": new_id()}
+    browser.post("study/session", request)
+    end(with_versions)
+    assert browser.post("study/session", request)["state"] == "over"
+    assert len(browser.get("study")["sessions"]) == 1
+
+
+def test_one_to_five_questions_are_drawn_from_a_document(with_versions: Project) -> None:
+    pools = {number: [question(place) for place in range(30)] for number in range(5)}
+    sizes: Counter[int] = Counter()
+    for seed in range(200):
+        drawn = _draw({key: list(pool) for key, pool in pools.items()}, 15, Random(seed))
+        of_document = Counter(document for document, _ in drawn)
+        assert sum(of_document.values()) == len(set(drawn)) == 15
+        assert of_document.keys() == pools.keys()
+        sizes.update(of_document.values())
+    assert sizes.keys() == {1, 2, 3, 4, 5}
+    with pytest.raises(InputError, match="at most 5 questions are drawn from a document"):
+        sample(with_versions, documents=4, questions=21)
+
+
+def question(number: int) -> Question:
+    return Question(number, Span(number + 1, number + 1), Span(0, 0), Protocol.DISCRETE, 0.5, 0.5)
 
 
 def test_looking_at_a_document_takes_nothing(browser: Browser, project: Project) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corefine.simulation.grid import Cell, CellResult
 
 
-@with_settings(SimulationConfig, "corpus", "recipe", "set", "vectors", "device")
+@with_settings(SimulationConfig, "corpus", "recipe", "set", "vectors", "tagger", "device")
 def reproduce(
     given: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")],

@@ -11,7 +11,7 @@ from corefine.cli.options import Format, Json
 from corefine.cli.output import show_json, show_table, tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from corefine.document import Document
     from corefine.scores import Report
@@ -43,6 +43,9 @@ def score(
     ] = "keep",
     per: Annotated[Per | None, typer.Option(help="Show each document or each genre as well.")] = None,
     pronouns: Annotated[bool, typer.Option("--pronouns", help="Score only clusters with a pronoun.")] = False,
+    tagger: Annotated[
+        str | None, typer.Option(help="A spaCy pipeline that finds the pronouns of KEY; word lists if not given.")
+    ] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Score a document that one side lacks as empty there.")
     ] = False,
@@ -51,8 +54,13 @@ def score(
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
     from corefine.scores import report
 
+    gold: Iterable[Document] = _documents(key, format)
+    if tagger is not None:
+        from corefine.models.tagging import with_tags
+
+        gold = with_tags(gold, tagger)
     result = report(
-        _documents(key, format),
+        gold,
         _documents(response, format),
         singletons=singletons,
         pronouns=pronouns,

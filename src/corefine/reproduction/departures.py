@@ -45,6 +45,7 @@ def _read_from() -> Iterator[tuple[str, str, Reader]]:
     yield "candidates", "the nearest 100", lambda run: _of(run, "model.head", _candidates)
     yield "linked if", "an antecedent is the most probable outcome (argmax)", _decoding
     yield "what unanswered mentions teach", "as much as answered ones (pseudo)", _labels
+    yield "pronouns", "by spaCy's tagger", _pronouns
     yield "equal time", "all are compared by time", _time
 
 
@@ -133,6 +134,15 @@ def _labels(run: RunRecord) -> str:
         "pseudo": "as much as answered ones (pseudo)",
         "mix": f"{run.settings.rest:g} times as much as answered ones (mix)",
     }.get(run.settings.labels, run.settings.labels)
+
+
+def _pronouns(run: RunRecord) -> str:
+    """The paper does not say which pipeline."""
+    return (
+        f"by spaCy's {run.settings.tagger}"
+        if run.settings.tagger
+        else "by parts of speech in the corpus, or word lists"
+    )
 
 
 def _time(run: RunRecord) -> str:

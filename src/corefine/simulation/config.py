@@ -25,7 +25,7 @@ class SimulationConfig(Config):
 
     panels: ClassVar[Mapping[str, str]] = {
         "corpus": "Corpus", "protocol": "Questions", "questions": "Budget", "infer_first": "Questions",
-        "labels": "Learning", "seed": "Running",
+        "labels": "Learning", "tagger": "Running",
     }  # fmt: skip
 
     corpus: str = setting("litbank", "Corpus: a name of the registry, a file or folder, or 'stories'.")
@@ -78,6 +78,7 @@ class SimulationConfig(Config):
     start: Literal["warm", "scratch"] = setting("warm", "What rounds train: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")
 
+    tagger: str | None = setting(None, "A spaCy pipeline that finds pronouns, for their F1; left out: word lists.")
     seed: int = setting(0, "Seed of everything random: split, order of documents, weights.")
     threads: PositiveInt = setting(1, "Threads of torch. Results depend on it.")
     device: str = setting("auto", "auto, cpu, cuda or mps. Results differ between devices in their last digits.")

@@ -18,6 +18,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,10 +84,20 @@ def run(
         if finished.rows and finished.rows[-1].final:
             return
         learner = _learner(config, corpus, folder, shared, workers)
-        for event in simulate(config, corpus, learner, finished=finished):
+        for event in simulate(config, tagged(corpus, config), learner, finished=finished):
             if isinstance(event, RoundDone):
                 _save(folder, event)
             yield event
+
+
+def tagged(corpus: Corpus, config: SimulationConfig) -> Corpus:
+    """The corpus with the tags of the settings' tagger on the documents that are scored."""
+    if config.tagger is None:
+        return corpus
+    from corefine.models.tagging import with_tags
+
+    dev, test = (tuple(with_tags(documents, config.tagger)) for documents in (corpus.dev, corpus.test))
+    return replace(corpus, dev=dev, test=test)
 
 
 def read_info(folder: Path) -> RunInfo:

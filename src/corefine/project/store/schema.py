@@ -166,11 +166,13 @@ study_sessions = Table(
     "study_sessions",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("person_id", ForeignKey("people.id"), nullable=False, unique=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
     Column("first_set", String(1), nullable=False),
     Column("protocol", String(20), nullable=False),
     Column("began_at", Float, nullable=False),
+    Column("client_id", String(64)),  # of the request that began it
 )
+"""A person may have several, one after the other."""
 
 study_answers = Table(
     "study_answers",

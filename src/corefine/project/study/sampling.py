@@ -2,7 +2,8 @@
 
 There are two sets, each from four kinds of runs: few or many labels a document, with an early or a late model. Set A
 has few labels with the first and the last but one model, and many with the second and the last; set B the other way
-round. A run is a session answered from a document's gold clusters, or else what people were asked about it.
+round. A run is a session answered from a document's gold clusters, or else what people were asked about it. Of each
+document, one to five questions are drawn at random.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ FEW, MANY = 20, 200
 
 SETS = ("A", "B")
 KINDS = 4
+MOST = 5
+"""Questions drawn from one document, at most, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
     """Both sets. Each has this many questions from this many documents, a quarter of them of each kind."""
     if documents < KINDS or questions < documents:
         raise InputError(f"a set needs at least {KINDS} documents, and no fewer questions than documents")
+    if questions > MOST * documents:
+        raise InputError(f"at most {MOST} questions are drawn from a document: {questions} need more than {documents}")
     rng = Random(seed)
     with project.database.read() as connection:
         answered = log.documents_with_answers(connection)
@@ -61,14 +66,14 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
 
 
 def _draw(pools: dict[int, list[Question]], count: int, rng: Random) -> list[tuple[int, Question]]:
-    """So many questions, evenly from all documents; in the order they were asked in."""
-    for pool in pools.values():
-        rng.shuffle(pool)
-    drawn: list[tuple[int, Question]] = []
-    while len(drawn) < count and any(pools.values()):
-        for document_id, pool in pools.items():
-            if pool and len(drawn) < count:
-                drawn.append((document_id, pool.pop()))
+    """So many questions, from each document one to five of them at random; in the order they were asked in."""
+    sizes = {document: 1 for document, pool in pools.items() if pool}
+    while sum(sizes.values()) < count:
+        open_documents = [each for each, size in sizes.items() if size < min(MOST, len(pools[each]))]
+        if not open_documents:
+            break
+        sizes[rng.choice(open_documents)] += 1
+    drawn = [(document, each) for document, size in sizes.items() for each in rng.sample(pools[document], size)]
     return sorted(drawn, key=lambda each: (each[0], each[1].number))
 
 

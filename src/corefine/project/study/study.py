@@ -1,4 +1,8 @@
-"""The paper's timing study with a project's own people: sessions of a fixed length, both sets in alternating order."""
+"""The paper's timing study with a project's own people: sessions of a fixed length, both sets in alternating order.
+
+A session asks discrete questions, which times both steps, or only where entities first appear. A person may have
+several sessions: the next one begins with the other set, and asks nothing that the person has answered before.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,11 @@ INSTRUCTIONS = """\
 - On no, mark where the entity of the yellow mention first appears.
 - Answer as many questions as you can, as carefully as usual. There is no undo; if you cannot tell, say *unsure*.
 - Stay on the page: time is measured while it is visible and you are active.
+- In a session of *first appearances only*, you see no antecedent: mark at once where the entity first appears.
 """
+
+KINDS = (Protocol.DISCRETE, Protocol.FOLLOW_UP)
+"""What a session may ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,12 @@ class StudyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class StudyProgress:
-    """Where a person is in their session; `state` is none, ready, asking or over.
+    """Where a person is in their last session; `state` is none, ready, asking or over.
 
-    `document` is what the question is about; `with_document` sets it.
+    order        the number of the session in the study
+    protocol     what it asks
+    again        whether the person can begin another one, which would begin with the set `next_set`
+    document     what the question is about; `with_document` sets it
     """
 
     state: str
@@ -59,6 +70,9 @@ class StudyProgress:
     seconds_left: float = 0.0
     asked: StudyQuestion | None = None
     document: Document | None = None
+    protocol: Protocol = Protocol.DISCRETE
+    again: bool = False
+    next_set: str = "A"
 
 
 class SetSummary(NamedTuple):
@@ -76,6 +90,7 @@ class Participation(NamedTuple):
 
     person: str
     set: str
+    protocol: str
     order: int
     answers: int
     seconds: float
@@ -108,15 +123,39 @@ def progress_of(connection: Connection, person_id: int, now: float) -> StudyProg
     minutes = float(settings.get(connection, "study", {"minutes": 30.0})["minutes"])
     if not rows:
         return StudyProgress("none", minutes)
-    session = _session(connection, person_id)
-    if session is None:
-        begun = connection.execute(select(func.count()).select_from(schema.study_sessions)).scalar_one()
-        return StudyProgress("ready", minutes, SETS[begun % 2], begun + 1, of=len(rows), seconds_left=minutes * 60.0)
-    done = set(connection.execute(select(ANSWERS.question_id).where(ANSWERS.session_id == session.id)).scalars())
+    own = _sessions(connection, person_id)
+    if not own:
+        people_before = select(func.count(SESSIONS.person_id.distinct()))
+        first = SETS[connection.execute(people_before).scalar_one() % 2]
+        order = connection.execute(select(func.count()).select_from(schema.study_sessions)).scalar_one() + 1
+        return StudyProgress("ready", minutes, first, order, of=len(rows), seconds_left=minutes * 60.0, next_set=first)
+    return _standing(connection, rows, own, minutes, now)
+
+
+def _standing(
+    connection: Connection, rows: Sequence[Row[Any]], own: Sequence[Row[Any]], minutes: float, now: float
+) -> StudyProgress:
+    """Where a person is in the last of their sessions."""
+    session = own[-1]
+    answered = select(ANSWERS.question_id, ANSWERS.session_id).where(ANSWERS.session_id.in_([each.id for each in own]))
+    sessions_of = {row.question_id: row.session_id for row in connection.execute(answered)}
+    here = sum(each == session.id for each in sessions_of.values())
     left = minutes * 60.0 - max(0.0, now - session.began_at)  # a clock set back gives no more than the whole time
-    asked = None if left <= 0 else _next(rows, session, done)
-    state = "over" if asked is None else "asking"
-    return StudyProgress(state, minutes, session.first_set, session.id, len(done), len(rows), max(0.0, left), asked)
+    open_rows = [row for row in rows if row.id not in sessions_of]
+    asked = _next(open_rows, session, here) if left > 0 else None
+    return StudyProgress(
+        "over" if asked is None else "asking",
+        minutes,
+        session.first_set,
+        session.id,
+        here,
+        here + len(open_rows),
+        max(0.0, left),
+        asked,
+        protocol=Protocol(session.protocol),
+        again=asked is None and bool(open_rows),
+        next_set=next(name for name in SETS if name != session.first_set),
+    )
 
 
 def with_document(project: Project, found: StudyProgress) -> StudyProgress:
@@ -124,16 +163,17 @@ def with_document(project: Project, found: StudyProgress) -> StudyProgress:
     return found if found.asked is None else replace(found, document=project.documents.get(found.asked.document_id))
 
 
-def begin(project: Project, person_id: int, protocol: Protocol) -> StudyProgress:
-    """Start a person's session, unless it has been started."""
+def begin(project: Project, person_id: int, client_id: str, protocol: Protocol) -> StudyProgress:
+    """Start a person's next session, unless one is running or this request has started one."""
 
     def write(connection: Connection) -> StudyProgress:
         now = time.time()
         found = progress_of(connection, person_id, now)
-        if found.state != "ready":
+        repeated = any(each.client_id == client_id for each in _sessions(connection, person_id))
+        if repeated or not (found.state == "ready" or found.again):
             return with_document(project, found)
-        values = {"person_id": person_id, "first_set": found.first_set, "protocol": protocol.value, "began_at": now}
-        connection.execute(insert(schema.study_sessions).values(values))
+        values = {"person_id": person_id, "first_set": found.next_set, "protocol": protocol.value, "began_at": now}
+        connection.execute(insert(schema.study_sessions).values({**values, "client_id": client_id}))
         return with_document(project, progress_of(connection, person_id, now))
 
     return project.writer.write(write)
@@ -146,9 +186,10 @@ def answer(
 
     def write(connection: Connection) -> StudyProgress:
         now = time.time()
-        session = _session(connection, person_id)
-        if session is None:
+        own = _sessions(connection, person_id)
+        if not own:
             raise QuestionNotOpenError("the session has not begun")
+        session = own[-1]
         known = select(schema.study_answers).where(ANSWERS.session_id == session.id, ANSWERS.client_id == client_id)
         before = connection.execute(known).first()
         if before is not None and (before.question_id, json.loads(before.answer)) != (question_id, given.to_json()):
@@ -178,14 +219,18 @@ def sets(connection: Connection) -> list[SetSummary]:
 
 
 def sessions(connection: Connection, now: float) -> list[Participation]:
-    """Who has taken part, and how far they came."""
+    """Who has taken part, and how far they came in each session."""
     names = people.names(connection)
     found = []
-    for row in connection.execute(select(schema.study_sessions).order_by(SESSIONS.id)):
-        here = progress_of(connection, row.person_id, now)
-        spent = select(func.sum(func.coalesce(ANSWERS.initial, 0) + func.coalesce(ANSWERS.follow_up, 0)))
-        seconds = float(connection.execute(spent.where(ANSWERS.session_id == row.id)).scalar() or 0.0)
-        found.append(Participation(names[row.person_id], row.first_set, row.id, here.answered, seconds, here.state))
+    rows = connection.execute(select(schema.study_sessions).order_by(SESSIONS.id)).all()
+    last = {row.person_id: row.id for row in rows}
+    for row in rows:
+        spent = func.sum(func.coalesce(ANSWERS.initial, 0) + func.coalesce(ANSWERS.follow_up, 0))
+        own = select(func.count(), spent).select_from(schema.study_answers).where(ANSWERS.session_id == row.id)
+        answers, seconds = connection.execute(own).one()
+        state = progress_of(connection, row.person_id, now).state if row.id == last[row.person_id] else "over"
+        name = names[row.person_id]
+        found.append(Participation(name, row.first_set, row.protocol, row.id, answers, float(seconds or 0.0), state))
     return found
 
 
@@ -196,8 +241,10 @@ def measure(connection: Connection) -> list[times.TimingRow]:
     return times.table((Protocol(protocol), Timing(*seconds)) for protocol, *seconds in rows)
 
 
-def _session(connection: Connection, person_id: int) -> Row[Any] | None:
-    return connection.execute(select(schema.study_sessions).where(SESSIONS.person_id == person_id)).first()
+def _sessions(connection: Connection, person_id: int) -> Sequence[Row[Any]]:
+    """A person's sessions, the last one last."""
+    own = select(schema.study_sessions).where(SESSIONS.person_id == person_id)
+    return connection.execute(own.order_by(SESSIONS.id)).all()
 
 
 def _row(place: int, each: SampledQuestion) -> dict[str, object]:
@@ -212,17 +259,16 @@ def _row(place: int, each: SampledQuestion) -> dict[str, object]:
     return {**where, "document_id": each.document_id, "question": json.dumps(asked)}
 
 
-def _next(rows: Sequence[Row[Any]], session: Row[Any], done: set[int]) -> StudyQuestion | None:
-    """The next question: of the person's first set in its order, then of the other."""
-    ordered = sorted(rows, key=lambda row: row.set_name != session.first_set)  # stable: the order within a set stays
-    row = next((row for row in ordered if row.id not in done), None)
+def _next(rows: Sequence[Row[Any]], session: Row[Any], done: int) -> StudyQuestion | None:
+    """The next of these questions: of the session's first set in its order, then of the other."""
+    row = min(rows, key=lambda row: row.set_name != session.first_set, default=None)  # the first: order in a set stays
     if row is None:
         return None
     fields = json.loads(row.question)
     protocol = Protocol(session.protocol)
     antecedent = None if protocol is Protocol.FOLLOW_UP else fields["antecedent"]
     question = Question(
-        number=len(done) + 1,
+        number=done + 1,
         mention=span_from_json(fields["mention"]),
         antecedent=None if antecedent is None else span_from_json(antecedent),
         protocol=protocol,

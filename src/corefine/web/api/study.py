@@ -14,7 +14,7 @@ from corefine.project.results import times
 from corefine.project.study import study
 from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
-from corefine.web.api.context import Context, InContext, Somebody, owner, somebody
+from corefine.web.api.context import InContext, Somebody, owner, somebody
 from corefine.web.api.types import AnswerJson, ClientId, Id, QuestionView, RequestModel, ResponseModel, TimingJson, Why
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
@@ -54,6 +54,7 @@ class StudySet(ResponseModel):
 class Participant(ResponseModel):
     person: str
     set: str
+    protocol: str
     order: int
     answers: int
     seconds: float
@@ -69,13 +70,25 @@ class StudyView(ResponseModel):
     times: TimingTable | None
 
 
+class StudyBeginRequest(StepRequest):
+    """What the session asks: discrete questions, or only where entities first appear."""
+
+    protocol: Literal["discrete", "follow-up"] = "discrete"
+
+
 class StudySession(BaseModel):
-    """This person's session; it has a question while `state` is asking."""
+    """This person's last session; it has a question while `state` is asking.
+
+    again    whether another one can begin, which would begin with the set `next_set`
+    """
 
     state: Literal["none", "ready", "asking", "over"]
     instructions: str
     minutes: float
     set: str
+    protocol: str
+    again: bool
+    next_set: str
     order: int
     answered: int
     of: int
@@ -134,9 +147,9 @@ def show_session(person: Somebody, here: InContext) -> StudySession:
 
 
 @routes.post("/study/session")
-def begin_session(_: StepRequest, person: Somebody, here: InContext) -> StudySession:
-    """Start the session. Starting it again does nothing, so the client_id is not needed."""
-    return _session(study.begin(here.project, person.id, _protocol(here)))
+def begin_session(body: StudyBeginRequest, person: Somebody, here: InContext) -> StudySession:
+    """Start the next session. Nothing is done while one is running, or for the same client_id."""
+    return _session(study.begin(here.project, person.id, body.client_id, Protocol(body.protocol)))
 
 
 @routes.post("/study/answers")
@@ -144,12 +157,6 @@ def answer_study(body: StudyAnswerRequest, person: Somebody, here: InContext) ->
     number = int(body.question.removeprefix("study-"))
     given = body.answer.to_answer()
     return _session(study.answer(here.project, person.id, body.client_id, number, given, body.timing))
-
-
-def _protocol(here: Context) -> Protocol:
-    """Follow-ups alone if the project asks only these; otherwise discrete questions, which time both steps."""
-    protocol = here.workspaces.settings.protocol
-    return protocol if protocol is Protocol.FOLLOW_UP else Protocol.DISCRETE
 
 
 def _session(found: StudyProgress) -> StudySession:
@@ -163,6 +170,9 @@ def _session(found: StudyProgress) -> StudySession:
         instructions=study.INSTRUCTIONS,
         minutes=found.minutes,
         set=found.first_set,
+        protocol=found.protocol.value,
+        again=found.again,
+        next_set=found.next_set,
         order=found.order,
         answered=found.answered,
         of=found.of,

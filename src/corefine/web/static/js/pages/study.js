@@ -54,7 +54,7 @@ class StudyPage {
   /** Before the session: the instructions, and the tutorial for people who have not done it in this browser. */
   instructions({ instructions, minutes, set }) {
     const learn = () => this.app.go("tutorial/study");
-    const first = tutorial.done ? () => this.start() : learn;
+    const first = tutorial.done ? () => this.start("discrete") : learn;
     const enter = { key: "↵", keys: "Enter", class: "primary" };
     this.message(
       "Timing study",
@@ -65,18 +65,33 @@ class StudyPage {
         "div",
         { class: "row" },
         button("Tutorial", { ...(tutorial.done ? {} : enter), run: learn }),
-        button("Start the session", { ...(tutorial.done ? enter : {}), run: () => this.start() }),
+        button("Start the session", { ...(tutorial.done ? enter : {}), run: () => this.start("discrete") }),
+        button("Start with first appearances only", { run: () => this.start("follow-up") }),
       ),
     );
     this.keys.push({ keys: ["Enter"], label: "Go on", group: "Timing study", when: () => this.session.state === "ready", run: first });
   }
 
-  over({ answered, of }) {
+  over({ answered, of, again, next_set }) {
     clearInterval(this.timer);
     this.flow?.clear();
+    this.flow?.close();
+    this.flow = null;
+    this.document = null;
+    this.keys.length = 0;
     this.app.bar.study(false);
     const end = answered === of ? "You answered all questions" : "Time is up. You answered";
-    this.message("Thank you", `${end}${answered === of ? ` (${of})` : ` ${plural(answered, "question")}`}. The session is over.`, h("a", { class: "button", href: "#annotate" }, "To the project’s own questions"));
+    this.message("Thank you", `${end}${answered === of ? ` (${of})` : ` ${plural(answered, "question")}`}. The session is over.`, again ? this.another(next_set) : null, h("a", { class: "button", href: "#annotate" }, "To the project’s own questions"));
+  }
+
+  /** A person may have several sessions; none asks what was answered in another. */
+  another(set) {
+    return h(
+      "div",
+      {},
+      h("p", {}, `You may do another session of the same length, now or later. It begins with set ${set}.`),
+      h("div", { class: "row" }, button("Start another session", { run: () => this.start("discrete") }), button("Another with first appearances only", { run: () => this.start("follow-up") })),
+    );
   }
 
   /** What was answered is kept in this browser and sent again while the server is away. */
@@ -84,8 +99,8 @@ class StudyPage {
     if (state === "waiting") this.panel?.say("No connection to the server. Your answer is kept and sent again until it arrives.", "warn");
   }
 
-  async start() {
-    await this.take(await this.app.outbox.send("/study/session", { client_id: clientId() }));
+  async start(protocol) {
+    await this.take(await this.app.outbox.send("/study/session", { client_id: clientId(), protocol }));
   }
 
   async ask(session) {

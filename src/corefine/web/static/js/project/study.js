@@ -51,7 +51,7 @@ function sections(study, body, app) {
       ],
       study.sets,
     ),
-    h("p", {}, `Sessions of ${plural(study.minutes, "minute")}. Everybody finds `, h("a", { href: "#study" }, "the study"), ` at the top of the page, or at ${location.origin}/#study. Every other person begins with set B.`),
+    h("p", {}, `Sessions of ${plural(study.minutes, "minute")}. Everybody finds `, h("a", { href: "#study" }, "the study"), ` at the top of the page, or at ${location.origin}/#study. Every other person begins with set B. A person may do several sessions, also one of first appearances only.`),
     h("p", { class: "help" }, h("code", {}, "corefine times --study"), " prints the table below and makes it the project’s cost model."),
     study.sessions.length ? null : h("details", {}, h("summary", {}, "Draw other sets"), setup(body, app, study.minutes)),
     h("h2", {}, "Sessions"),
@@ -61,6 +61,7 @@ function sections(study, body, app) {
           [
             ["Person", ({ person }) => quoted(person)],
             ["First set", ({ set }) => set],
+            ["Questions", ({ protocol }) => (protocol === "follow-up" ? "first appearances only" : "discrete")],
             ["Session", ({ order }) => String(order), true],
             ["Answers", ({ answers }) => String(answers), true],
             ["Time", ({ seconds }) => duration(seconds), true],
