@@ -92,3 +92,36 @@ def _answer(workspaces: Workspaces, person: int) -> None:
         assert shown.question is not None
         answer = Answer.yes() if shown.question.antecedent is not None else Answer.unsure()
         workspace.answer(new_id(), 1, question_id_of(shown.question), answer)
+
+
+def _versions(project: Project) -> list[tuple[str, str]]:
+    with project.database.read() as connection:
+        return [(version.kind, version.name) for version in predictions.all_versions(connection)]
+
+
+def _with_story(project: Project, model: str) -> Worker:
+    project.writer.write(lambda connection: documents.add(connection, stories.load()[0]))
+    project.change_settings(ProjectConfig(model=model))
+    return Worker(project)
+
+
+def test_a_project_begins_with_the_model_it_names(starter: Path, tmp_path: Path) -> None:
+    mine = starter.rename(tmp_path / "mine")  # and there is no starter
+    with Project(tmp_path / "project") as project:
+        worker = _with_story(project, str(mine))
+        worker.settle()
+        assert _versions(project) == [("rules", "rules"), ("starter", str(mine))]
+        project.change_settings(ProjectConfig(model="corefine.models.rules:predict"))  # a function that needs arguments
+        worker.settle()
+        assert _versions(project)[2:] == []  # it cannot be used, so the one before stays
+
+
+@pytest.mark.usefixtures("starter")
+def test_a_project_can_stay_with_rules(tmp_path: Path) -> None:
+    with Project(tmp_path / "project") as project:
+        worker = _with_story(project, "rules")
+        worker.settle()
+        assert _versions(project) == [("rules", "rules")]
+        project.change_settings(ProjectConfig())
+        worker.settle()
+        assert _versions(project) == [("rules", "rules"), ("starter", "starter")]

@@ -26,7 +26,7 @@ def train(
     ] = None,
     vectors: Vectors = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run in --out.")] = False,
-    warm: Annotated[Path | None, typer.Option(help="Begin with the model in this folder.")] = None,
+    warm: Annotated[str | None, typer.Option(help="Begin with this model: a folder, starter or strong.")] = None,
     dev: Annotated[str | None, typer.Option(help="Development documents, if not those of the corpora.")] = None,
     members: Annotated[int, typer.Option(help="More than one trains a committee.")] = 1,
     workers: Annotated[int | None, typer.Option(help="Members that train at the same time.")] = None,
@@ -69,7 +69,7 @@ def train(
         device=device,
         threads=threads,
         resume=resume,
-        warm=warm,
+        warm=_warm(warm),
         members=members,
         workers=workers,
         cache=cache or home_folder() / "states",
@@ -78,6 +78,19 @@ def train(
     show_training(run(job), json=json)
     if score_test:
         _score(out, corpora, device=device, cache=job.cache, json=json)
+
+
+def _warm(name: str | None) -> Path | None:
+    """The folder of the model to begin with."""
+    from corefine.errors import InputError
+    from corefine.models.load import model_folder
+
+    if name is None:
+        return None
+    folder = model_folder(name)
+    if folder is None:
+        raise InputError(f"--warm {name}: only a trained model can be trained further")
+    return folder
 
 
 def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:

@@ -86,10 +86,15 @@ def _plugged_in(name: str) -> Predictor:
         found = getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(f"there is no {name}: {error}") from error
+    except Exception as error:  # it is the user's code
+        raise InputError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     if isinstance(found, type) or not hasattr(found, "predict"):
         if not callable(found):
             raise InputError(f"{name} has no method `predict`, and cannot be called to make such an object")
-        found = found()
+        try:
+            found = found()
+        except Exception as error:  # as above
+            raise InputError(f"{name}() failed: {type(error).__name__}: {error}") from error
     if not hasattr(found, "predict"):
         raise InputError(f"{name} makes a {type(found).__name__}, which has no method `predict(document)`")
     predictor: Predictor = found

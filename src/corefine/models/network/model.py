@@ -52,10 +52,16 @@ class Model:
                 draw_as_allennlp(ranker, encoder.module)
         return cls(config, encoder, ranker)
 
-    def encoder_for(self, settings: EncoderConfig) -> Encoder | None:
-        """The encoder, if another model with these settings can use it too."""
-        shared = self.frozen and self.config.encoder == settings and not settings.lora_rank
-        return self.encoder if shared else None
+    def encoder_for(self, settings: EncoderConfig, tensors: Mapping[str, Tensor] | None = None) -> Encoder | None:
+        """The encoder, if another model with these settings, and these weights of its own, can use it too."""
+        if not self.frozen or self.config.encoder != settings:
+            return None
+        own = self.encoder.module.state_dict() if self.encoder.module is not None else {}
+        theirs = {name: value for name, value in (tensors or {}).items() if name.startswith("encoder.")}
+        same = len(own) == len(theirs) and all(
+            torch.equal(theirs[f"encoder.{name}"].to(value.device, value.dtype), value) for name, value in own.items()
+        )
+        return self.encoder if same else None
 
     def thawed(self, settings: EncoderConfig) -> Model:
         """The same weights, with an encoder that is fine-tuned as these settings say."""

@@ -51,7 +51,7 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
     try:
         config = ModelConfig.from_dict(record.facts["config"])
-        encoder = share.encoder_for(config.encoder) if share is not None else None
+        encoder = share.encoder_for(config.encoder, record.tensors) if share is not None else None
         model = Model.create(config, encoder=encoder, cache=cache)
         _check_identity(folder, record.facts.get("encoder", {}), model.encoder)
     except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
