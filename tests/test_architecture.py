@@ -23,7 +23,7 @@ ALLOWED = {
     "scores": {"document", "errors"},
     "annotation": {"document", "errors", "links", "prediction"},
     "formats": {"document", "errors", "files"},
-    "corpora": {"document", "errors", "files", "formats"},
+    "corpora": {"document", "errors", "files", "formats", "scores"},
     "models": {
         "annotation", "config", "corpora", "document", "errors", "files", "formats", "links", "prediction", "scores"
     },

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corefine.annotation.session import Session
+    from corefine.corpora.scoring import score
     from corefine.document import Document, Span, SplitSpan
     from corefine.errors import CorefineError
     from corefine.formats import read, read_all, write
     from corefine.links import Links
+    from corefine.models.display import display
     from corefine.models.load import load
     from corefine.prediction import Prediction
-    from corefine.scores import Score, Scores, score
+    from corefine.scores import Score, Scores
 
 __version__ = "0.1.0"
 
@@ -30,10 +32,11 @@ _HOMES = {
     "Session": "corefine.annotation.session",
     "Span": "corefine.document",
     "SplitSpan": "corefine.document",
+    "display": "corefine.models.display",
     "load": "corefine.models.load",
     "read": "corefine.formats",
     "read_all": "corefine.formats",
-    "score": "corefine.scores",
+    "score": "corefine.corpora.scoring",
     "write": "corefine.formats",
 }
 
@@ -48,6 +51,7 @@ __all__ = [
     "Span",
     "SplitSpan",
     "__version__",
+    "display",
     "load",
     "read",
     "read_all",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -176,6 +177,13 @@ class Document:
             starts.append(len(tokens))
             tokens.extend(sentence)
         return cls(name, tuple(tokens), tuple(starts), normalise(clusters), **fields)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "text", *, language: str | None = None) -> Document:
+        """A document from running text, split into tokens and sentences by the rules of its language."""
+        # the rules are in `formats`, which knows documents; a document finds them by name
+        words = import_module("corefine.formats.tokens").tokenise(text, language)
+        return cls(name, words.tokens, words.sentence_starts, language=language, text=text, offsets=words.offsets)
 
     @property
     def key(self) -> str:

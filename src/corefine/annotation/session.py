@@ -37,6 +37,7 @@ from corefine.prediction import Prediction
 class Session:
     """Questions about one document, each chosen given all answers so far.
 
+    budget     when to stop: a `Budget`, or a number of questions
     closure    the class that revises the prediction. The default follows all that an answer implies; the ablations of
                the simulation replace it.
 
@@ -51,7 +52,7 @@ class Session:
         *,
         protocol: Protocol = Protocol.DISCRETE,
         selector: Selector | None = None,
-        budget: Budget | None = None,
+        budget: Budget | int | None = None,
         infer_first: bool = False,
         cost: CostModel | None = None,
         closure: type[Revision] = Revision,
@@ -59,7 +60,7 @@ class Session:
         self.document = document
         self.protocol = Protocol(protocol)
         self.selector = selector or default_selector(self.protocol)
-        self.budget = budget or Budget()
+        self.budget = Budget(budget) if isinstance(budget, int) else budget or Budget()
         self.cost = cost or CostModel()
         self.links = Links(infer_first=infer_first)
         self._closure = closure

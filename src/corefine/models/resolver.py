@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, overload
+from pathlib import Path
+from typing import Any, Protocol, overload
 
 from corefine.annotation.revision import decode
 from corefine.document import Cluster, Document, Span
 from corefine.errors import InputError, InvalidSpanError
-from corefine.formats.tokens import tokenise
+from corefine.formats import read
+from corefine.formats.tokens import text_of, tokenise
 from corefine.links import Links
 from corefine.prediction import Prediction
+from corefine.scores.errors import mention_kind
+
+Several = Path | list[str] | tuple[str, ...] | list[str | Document] | Iterable[Document]
+"""Texts and documents, or a file that holds documents."""
 
 
 class Predictor(Protocol):
@@ -66,6 +72,47 @@ class Result:
         columns = (self.prediction.candidates[row] == rows.get(Span(*antecedent), -2)).nonzero()[0]
         return float(self.prediction.probabilities[row, 1 + columns[0]]) if len(columns) else 0.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values: tokens and clusters, and where there is a text, characters and strings."""
+        found: dict[str, Any] = {
+            "doc_key": self.document.name,
+            "sentences": [list(sentence) for sentence in self.document.sentences],
+            "clusters": [[[span.start, span.end] for span in cluster] for cluster in self.clusters],
+            "clusters_strings": [list(strings) for strings in self.strings],
+        }
+        if self.document.text is not None and self.document.offsets is not None:
+            found["text"] = self.document.text
+            found["clusters_offsets"] = [[list(pair) for pair in cluster] for cluster in self.offsets]
+        return found
+
+    def resolved_text(self) -> str:
+        """The text with each mention replaced by the name of its entity, or by its first description if it has none.
+
+        Mentions inside other mentions stay as they are.
+        """
+        text, offsets = text_of(self.document)
+        pieces: list[str] = []
+        at = 0
+        named = {span: name for cluster in self.clusters for name in [self._name(cluster)] for span in cluster}
+        for span in sorted(named, key=lambda s: (s.start, -s.end)):
+            start, end = offsets[span.start][0], offsets[span.end][1]
+            if start >= at:
+                pieces += [text[at:start], _in_place_of(text[start:end], named[span])]
+                at = end
+        return "".join([*pieces, text[at:]])
+
+    def _name(self, cluster: Cluster) -> str:
+        kinds = {span: mention_kind(self.document, span) for span in cluster}
+        best = min(cluster, key=lambda span: ("name", "nominal", "pronoun").index(kinds[span]))
+        text, offsets = text_of(self.document)
+        return text[offsets[best.start][0] : offsets[best.end][1]]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from corefine.models.display import display
+
+        return display(self)
+
     def given(self, links: Links) -> Result:
         """The entities when these links are certain; where they say nothing, the model decides."""
         return Result(self.document, self.prediction, decode(self.prediction, links))
@@ -81,13 +128,23 @@ class Resolver:
     @overload
     def predict(self, what: str | Document) -> Result: ...
     @overload
-    def predict(self, what: list[str] | tuple[str, ...] | Iterable[Document]) -> list[Result]: ...
+    def predict(self, what: list[list[str]]) -> Result: ...
+    @overload
+    def predict(self, what: list[str | Document]) -> list[Result]: ...
+    @overload
+    def predict(self, what: Several) -> list[Result]: ...
 
-    def predict(self, what: str | Document | Iterable[str | Document]) -> Result | list[Result]:
-        """The entities of a text, of a document, or of each of several."""
+    def predict(self, what: str | Document | list[list[str]] | Several) -> Result | list[Result]:
+        """The entities of a text, a document or sentences of tokens; or of each of several, or of those of a file."""
         if isinstance(what, str | Document):
             return self._one(what)
-        return list(self.stream(what))
+        if isinstance(what, Path):
+            return list(self.stream(read(what)))
+        listed = list(what)
+        sentences = [each for each in listed if isinstance(each, list)]
+        if listed and len(sentences) == len(listed):
+            return self._one(Document.from_sentences("text", filter(None, sentences)))
+        return list(self.stream(each for each in listed if not isinstance(each, list)))
 
     def stream(self, documents: Iterable[str | Document]) -> Iterator[Result]:
         """The entities of each document, one at a time, in their order."""
@@ -97,6 +154,15 @@ class Resolver:
         document = what if isinstance(what, Document) else from_text(what)
         prediction = self.model.predict(document)
         return Result(document, prediction, decode(prediction))
+
+
+_POSSESSIVE = frozenset("my your his her its our their whose".split())
+
+
+def _in_place_of(words: str, name: str) -> str:
+    """The name as it stands in place of these words: with 's for a possessive."""
+    possessive = words.lower() in _POSSESSIVE or words.endswith(("'s", "’s"))
+    return f"{name}'s" if possessive and not name.endswith(("'s", "’s")) else name
 
 
 def from_text(text: str, *, name: str = "text", language: str | None = None) -> Document:

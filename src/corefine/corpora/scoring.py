@@ -1,0 +1,47 @@
+"""Scores of documents or of the files that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+
+from corefine.document import Document
+from corefine.formats import read
+from corefine.scores.corpus import Singletons, report
+from corefine.scores.results import Blanc, Scores
+
+Scored = Document | Iterable[Document] | str | PathLike[str]
+"""A document, several, or a file, folder or glob that holds some."""
+
+
+def score(
+    key: Scored,
+    response: Scored,
+    *,
+    singletons: Singletons = "keep",
+    pronouns: bool = False,
+    allow_missing: bool = False,
+    blanc: Blanc = "official",
+) -> Scores:
+    """The scores of a response against a key over all documents: documents, or paths of files that hold them.
+
+    singletons       "drop" removes clusters of one from key and response
+    pronouns         score only clusters with a pronoun
+    allow_missing    score a document that one side lacks as if it had no clusters there, instead of raising
+    blanc            "official", as the CoNLL program computes it, or "luo", the symmetric definition
+    """
+    named = tuple(str(side) if isinstance(side, str | PathLike) else what for side, what in zip(
+        (key, response), ("the key", "the response"), strict=True))  # fmt: skip
+    return report(
+        _documents(key),
+        _documents(response),
+        singletons=singletons,
+        pronouns=pronouns,
+        allow_missing=allow_missing,
+        blanc=blanc,
+        sources=(named[0], named[1]),
+    ).scores
+
+
+def _documents(side: Scored) -> Document | Iterable[Document]:
+    return read(side) if isinstance(side, str | PathLike) else side

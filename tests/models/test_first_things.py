@@ -1,0 +1,123 @@
+"""What people try first in Python works."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import corefine
+from corefine.corpora.stories import load as stories
+from corefine.document import Document
+from corefine.models import rules
+from corefine.models.resolver import Resolver, Result
+
+
+class Rules:
+    """The rules as a model."""
+
+    def predict(self, document: Document) -> corefine.Prediction:
+        return rules.predict(document)
+
+
+TEXT = "Mary Jones met her sister. Mary Jones waved."
+
+
+@pytest.fixture
+def resolver() -> Resolver:
+    return Resolver(Rules(), "rules")
+
+
+def test_predict_takes_texts_tokens_documents_and_files(resolver: Resolver, tmp_path: Path) -> None:
+    assert isinstance(resolver.predict(TEXT), Result)
+    split = resolver.predict([["Mary", "Jones", "slept", "."], ["Mary", "Jones", "woke", "."]])
+    assert len(split.document.sentence_starts) == 2
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT)
+    assert [result.document.name for result in resolver.predict(path)] == ["a"]
+    mixed: list[str | Document] = [TEXT, Document.from_text(TEXT, "b")]
+    assert [result.document.name for result in resolver.predict(mixed)] == ["text", "b"]
+
+
+def test_read_a_folder_and_score_paths(tmp_path: Path) -> None:
+    documents = stories()[:2]
+    for number, document in enumerate(documents):
+        corefine.write(document, tmp_path / f"{number}.jsonl")
+    assert [document.name for document in corefine.read(tmp_path)] == [document.name for document in documents]
+    assert corefine.score(tmp_path, str(tmp_path)).conll_f1 == pytest.approx(100)
+
+
+def test_a_session_with_a_number_of_questions() -> None:
+    document = stories()[0]
+    session = corefine.Session(document, rules.predict(document), budget=2)
+    asked = 0
+    while session.next_question() is not None:
+        session.answer(corefine.annotation.question.Answer.yes())
+        asked += 1
+    assert asked == 2
+
+
+def result_of(sentences: list[list[str]], clusters: list[list[tuple[int, int]]]) -> Result:
+    document = Document.from_sentences("d", sentences, clusters)
+    return Result(document, rules.predict(document), document.clusters)
+
+
+def test_resolved_text_has_names_in_place_of_mentions() -> None:
+    result = result_of(
+        [["She", "met", "Mary", "Jones", "."], ["Her", "dog", "saw", "it", "."]],
+        [[(0, 0), (2, 3), (5, 5)], [(5, 6), (8, 8)]],
+    )
+    assert result.resolved_text() == "Mary Jones met Mary Jones .\nHer dog saw Her dog .\n"
+    pronouns = result_of([["Mary", "fed", "her", "dog", "."]], [[(0, 0), (2, 2)]])
+    assert pronouns.resolved_text() == "Mary fed Mary's dog .\n"
+
+
+def test_a_result_as_plain_values(resolver: Resolver) -> None:
+    found = json.loads(json.dumps(resolver.predict(TEXT).to_dict()))
+    assert found["text"] == TEXT
+    assert [len(cluster) for cluster in found["clusters"]] == [len(strings) for strings in found["clusters_strings"]]
+
+
+def test_a_notebook_shows_entities_in_colour() -> None:
+    result = result_of([["<b>", "saw", "Ann"], ["She", "left"]], [[(2, 2), (3, 3)]])
+    shown = result._repr_html_()
+    assert shown.count('title="entity 1"') == 2
+    assert "<b>" not in shown
+    assert corefine.display(result.labelled)._repr_html_() == shown
+    assert corefine.display(result) == shown
+
+
+def test_a_resolver_can_be_pickled(resolver: Resolver) -> None:
+    again = pickle.loads(pickle.dumps(resolver))
+    assert again.predict(TEXT).clusters == resolver.predict(TEXT).clusters
+
+
+PROGRAM = """
+from pathlib import Path
+import corefine
+resolver = corefine.load()
+one = resolver.predict("a text").clusters
+split = resolver.predict([["a", "text"]]).clusters
+files = [each.clusters for each in resolver.predict(Path("a"))]
+mixed = [each.clusters for each in resolver.predict(["a", corefine.Document.from_text("b")])]
+scores: corefine.Scores = corefine.score("a", Path("b"))
+"""
+
+
+@pytest.mark.nightly
+def test_the_interface_under_strict_types(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    source = str(Path(corefine.__file__).parents[1])
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(program)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": source, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
