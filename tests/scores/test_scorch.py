@@ -21,7 +21,7 @@ REFERENCES = {
 @pytest.mark.parametrize("metric", REFERENCES)
 @given(partitions(min_mentions=1), partitions(min_mentions=1))
 def test_agrees_with_scorch(metric: str, key: Partition, response: Partition) -> None:
-    if metric == "blanc":  # scorch decides by the key alone whether a kind of link occurs; we by both sides
+    if metric == "blanc":
         assume(pairs(key) and pairs_apart(key))
     if metric.startswith("ceaf"):  # scorch fails in its harmonic mean where nothing overlaps
         assume(owners(key).keys() & owners(response).keys())

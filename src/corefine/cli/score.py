@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from corefine.cli.options import Format, Json
-from corefine.cli.output import show_json, show_table, tracked
+from corefine.cli.output import show_json, tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+    from corefine.cli.score_output import Found, Style
     from corefine.document import Document
     from corefine.scores import Report
 
@@ -20,16 +19,6 @@ Per = Literal["document", "genre"]
 
 UNKNOWN = "unknown"
 """The genre of documents that name none."""
-
-LABELS = {
-    "mentions": "mentions",
-    "muc": "MUC",
-    "b3": "B³",
-    "ceafm": "CEAFm",
-    "ceafe": "CEAFe",
-    "blanc": "BLANC",
-    "lea": "LEA",
-}
 
 
 def score(
@@ -41,73 +30,139 @@ def score(
     singletons: Annotated[
         Literal["keep", "drop"], typer.Option(help="Keep clusters of one, or drop them from key and response.")
     ] = "keep",
+    scheme: Annotated[
+        Literal["conll", "corefud"], typer.Option(help="Conventions: of the CoNLL program, or of CorefUD.")
+    ] = "conll",
+    match: Annotated[
+        Literal["head", "partial", "exact"], typer.Option(help="CorefUD: what makes two mentions the same.")
+    ] = "head",
+    zeros: Annotated[
+        Literal["dependent", "linear"], typer.Option(help="CorefUD: align zeros by dependencies, or by place.")
+    ] = "dependent",
+    blanc: Annotated[
+        Literal["official", "luo"], typer.Option(help="BLANC as the CoNLL program has it, or symmetric (Luo et al.).")
+    ] = "official",
     per: Annotated[Per | None, typer.Option(help="Show each document or each genre as well.")] = None,
     pronouns: Annotated[bool, typer.Option("--pronouns", help="Score only clusters with a pronoun.")] = False,
-    tagger: Annotated[
-        str | None, typer.Option(help="A spaCy pipeline that finds the pronouns of KEY; word lists if not given.")
+    compare: Annotated[
+        Path | None, typer.Option(help="A second response: the difference, with a 95 % interval by bootstrap.")
     ] = None,
+    errors: Annotated[bool, typer.Option("--errors", help="Count errors by kind, and by kind of mention.")] = False,
+    errors_html: Annotated[Path | None, typer.Option(help="Write a page that shows the errors in the text.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Tables in Markdown.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Tables in LaTeX.")] = False,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Score a document that one side lacks as empty there.")
     ] = False,
     format: Format = None,
 ) -> None:
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
-    from corefine.scores import report
+    golds = _documents(key, format)
 
-    gold: Iterable[Document] = _documents(key, format)
-    if tagger is not None:
-        from corefine.models.tagging import with_tags
+    def scored(path: Path, documents: list[Document]) -> Report:
+        from corefine.formats.conllu.nodes import node_clusters
+        from corefine.scores import report, report_corefud
 
-        gold = with_tags(gold, tagger)
-    result = report(
-        gold,
-        _documents(response, format),
-        singletons=singletons,
-        pronouns=pronouns,
-        allow_missing=allow_missing,
-        sources=(str(key), str(response)),
-    )
+        sources = str(key), str(path)
+        if scheme == "corefud":
+            return report_corefud(
+                golds,
+                documents,
+                node_clusters,
+                match=match,
+                zeros=zeros,
+                singletons=singletons,
+                allow_missing=allow_missing,
+                sources=sources,
+            )
+        return report(
+            golds,
+            documents,
+            singletons=singletons,
+            pronouns=pronouns,
+            allow_missing=allow_missing,
+            blanc=blanc,
+            sources=sources,
+        )
+
+    answers = _documents(response, format)
+    result = scored(response, answers)
+    other = None if compare is None else scored(compare, _documents(compare, format))
+    wrong = _errors(golds, answers) if errors or errors_html is not None else None
+    style: Style = "latex" if latex else "markdown" if markdown else "plain"
     if json:
-        show_json(_as_json(result, per))
+        show_json(_as_json(result, per, other, wrong))
     else:
-        _show(result, per)
+        _show(result, per, style, other, wrong if errors else None)
+    if errors_html is not None and wrong is not None:
+        from corefine.cli.score_output import errors_page
+        from corefine.files import write_atomically
+
+        write_atomically(errors_html, errors_page(wrong).encode())
 
 
-def _documents(path: Path, format: str | None) -> Iterator[Document]:
+def _documents(path: Path, format: str | None) -> list[Document]:
     """The documents of a file, of all files in a folder that are of a known format, or of standard input."""
     import sys
 
     from corefine.formats import find_files, read
 
     wheres = [sys.stdin.buffer] if str(path) == "-" else [file.path for file in find_files([path], format)]
-    return tracked((document for where in wheres for document in read(where, format)), f"reading {path}")
+    return list(tracked((document for where in wheres for document in read(where, format)), f"reading {path}"))
 
 
-def _as_json(result: Report, per: Per | None) -> dict[str, object]:
+def _errors(key: list[Document], response: list[Document]) -> Found:
+    from corefine.scores.errors import errors
+
+    answers = {(document.name, document.part): document for document in response}
+    pairs = [(gold, answers[gold.name, gold.part]) for gold in key if (gold.name, gold.part) in answers]
+    return [(gold, answer, errors(gold, answer)) for gold, answer in pairs]
+
+
+def _as_json(result: Report, per: Per | None, other: Report | None, wrong: Found | None) -> dict[str, object]:
     scores: dict[str, object] = dict(result.scores.as_dict())
     if per == "document":
         scores["documents"] = [
-            {"name": each.name, "part": each.part, "genre": each.genre} | each.scores.as_dict()
+            {"name": each.name, "part": each.part, "genre": each.genre} | each.counts.scored(result.blanc).as_dict()
             for each in result.documents
         ]
     if per == "genre":
         scores["genres"] = {genre or UNKNOWN: each.as_dict() for genre, each in result.genres.items()}
+    if other is not None:
+        from corefine.scores.compare import compare
+
+        scores["compare"] = {name: each._asdict() for name, each in compare(result, other).items()}
+    if wrong is not None:
+        from corefine.scores.errors import table
+
+        scores["errors"] = table(error for _, _, errors in wrong for error in errors)
     return scores
 
 
-def _show(result: Report, per: Per | None) -> None:
-    from rich.markup import escape
+def _show(result: Report, per: Per | None, style: Style, other: Report | None, wrong: Found | None) -> None:
+    from corefine.cli.score_output import LABELS, print_table, show_scores
 
-    if per is not None:
-        by_genre = [(genre or UNKNOWN, scores) for genre, scores in result.genres.items()]
-        by_document = [(each.key, each.scores) for each in result.documents]
-        columns = [*LABELS.values(), "CoNLL"]
+    show_scores(result, per, style, UNKNOWN)
+    if other is not None:
+        from corefine.scores.compare import compare
+
         rows = [
-            (escape(name), *(f"{getattr(scores, metric).f1:.2f}" for metric in LABELS), f"{scores.conll_f1:.2f}")
-            for name, scores in (by_document if per == "document" else by_genre)
+            (
+                LABELS.get(name, "CoNLL"),
+                *(f"{v:.2f}" for v in each[:3]),
+                f"{each.low:+.2f} to {each.high:+.2f}",
+                f"{each.p:.3f}",
+            )
+            for name, each in compare(result, other).items()
         ]
-        show_table([per, *columns], rows, numbers=columns, title=f"F1 by {per}")
-    overall = [(label, *(f"{value:.2f}" for value in getattr(result.scores, name))) for name, label in LABELS.items()]
-    columns = ["recall", "precision", "F1"]
-    show_table(["", *columns], overall, numbers=columns)
-    typer.echo(f"CoNLL F1  {result.scores.conll_f1:.2f}  ({len(result.documents)} documents)")
+        columns = ["F1", "first", "second", "difference", "95 % interval", "p"]
+        print_table(columns, rows, style, title="second response minus first")
+    if wrong is not None:
+        from corefine.scores.errors import MENTION_KINDS, table
+
+        counted = table(error for _, _, errors in wrong for error in errors)
+        rows = [
+            (kind, *(str(each[name]) for name in MENTION_KINDS), str(sum(each.values())))
+            for kind, each in counted.items()
+        ]
+        print_table(["errors", *MENTION_KINDS, "all"], rows, style)

@@ -6,8 +6,19 @@
 
 from __future__ import annotations
 
-from corefine.scores.corpus import DocumentCounts, Report, Singletons, report, score
+from corefine.scores.corpus import DocumentCounts, Report, Singletons, report, report_corefud, score
 from corefine.scores.metrics import Score, Tally
 from corefine.scores.results import Counts, Scores
 
-__all__ = ["Counts", "DocumentCounts", "Report", "Score", "Scores", "Singletons", "Tally", "report", "score"]
+__all__ = [
+    "Counts",
+    "DocumentCounts",
+    "Report",
+    "Score",
+    "Scores",
+    "Singletons",
+    "Tally",
+    "report",
+    "report_corefud",
+    "score",
+]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from corefine.document import Cluster, Document
 from corefine.errors import InputError, UnmatchedError
+from corefine.scores.corefud import Clusters, Match, Zeros, corefud_counts
 from corefine.scores.pronouns import is_pronoun
-from corefine.scores.results import Counts, Scores
+from corefine.scores.results import Blanc, Counts, Scores
 
 Singletons = Literal["keep", "drop"]
 
@@ -41,11 +42,12 @@ class Report:
     """The counts of every document: first those of the key, in order, then those that only the response has."""
 
     documents: tuple[DocumentCounts, ...]
+    blanc: Blanc = "official"
 
     @property
     def scores(self) -> Scores:
         """The scores over all documents. Counts are added up; scores are not averaged."""
-        return Counts.total(document.counts for document in self.documents).scores
+        return Counts.total(document.counts for document in self.documents).scored(self.blanc)
 
     @property
     def genres(self) -> dict[str | None, Scores]:
@@ -53,7 +55,7 @@ class Report:
         grouped: dict[str | None, list[Counts]] = {}
         for document in self.documents:
             grouped.setdefault(document.genre, []).append(document.counts)
-        return {genre: Counts.total(counts).scores for genre, counts in grouped.items()}
+        return {genre: Counts.total(counts).scored(self.blanc) for genre, counts in grouped.items()}
 
 
 def score(
@@ -63,9 +65,12 @@ def score(
     singletons: Singletons = "keep",
     pronouns: bool = False,
     allow_missing: bool = False,
+    blanc: Blanc = "official",
 ) -> Scores:
     """The scores of a response against a key over all documents. See `report` for the arguments."""
-    return report(key, response, singletons=singletons, pronouns=pronouns, allow_missing=allow_missing).scores
+    return report(
+        key, response, singletons=singletons, pronouns=pronouns, allow_missing=allow_missing, blanc=blanc
+    ).scores
 
 
 def report(
@@ -75,6 +80,7 @@ def report(
     singletons: Singletons = "keep",
     pronouns: bool = False,
     allow_missing: bool = False,
+    blanc: Blanc = "official",
     sources: tuple[str, str] = ("the key", "the response"),
 ) -> Report:
     """Score a response against a key, document by document.
@@ -82,6 +88,7 @@ def report(
     singletons       "drop" removes clusters of one from key and response
     pronouns         score only clusters with a pronoun, of key and response
     allow_missing    score a document that one side lacks as if it had no clusters there, instead of raising
+    blanc            "official", as the CoNLL program computes it, or "luo", the symmetric definition
     sources          what messages call the two sides
 
     Documents are matched by name and part. Their tokens are not compared, but their number must be the same.
@@ -95,7 +102,36 @@ def report(
             _scored_clusters(answer, words=gold, singletons=singletons, pronouns=pronouns),
         )
         rows.append(DocumentCounts(gold.name, gold.part, gold.genre, counts))
-    return Report(tuple(rows))
+    return Report(tuple(rows), blanc)
+
+
+NodeClusters = Callable[[Document], Clusters]
+"""Makes the mentions of a document as CorefUD has them."""
+
+
+def report_corefud(
+    key: Document | Iterable[Document],
+    response: Document | Iterable[Document],
+    node_clusters: NodeClusters,
+    *,
+    match: Match = "head",
+    zeros: Zeros = "dependent",
+    singletons: Singletons = "keep",
+    allow_missing: bool = False,
+    sources: tuple[str, str] = ("the key", "the response"),
+) -> Report:
+    """Score by CorefUD's conventions: zero mentions count, and mentions match by head, in part or exactly."""
+    rows = []
+    for gold, answer in _pairs(key, response, allow_missing=allow_missing, sources=sources):
+        counts = corefud_counts(
+            node_clusters(gold),
+            node_clusters(answer),
+            match=match,
+            zeros=zeros,
+            keep_singletons=singletons == "keep",
+        )
+        rows.append(DocumentCounts(gold.name, gold.part, gold.genre, counts))
+    return Report(tuple(rows), "corefud")
 
 
 def _scored_clusters(document: Document, *, words: Document, singletons: Singletons, pronouns: bool) -> list[Cluster]:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, fields
 from math import fsum
+from typing import Literal
 
 from corefine.scores.ceaf import ceaf
 from corefine.scores.metrics import NOTHING, PERFECT, Score, Tally, b3, blanc_links, lea, mentions, muc
 from corefine.scores.overlap import Overlap
 
+Blanc = Literal["official", "luo", "corefud"]
+"""Which links BLANC looks at: those that the key has, or those of either side; and what it is without any link."""
+
+NO_TALLY = Tally(0, 0, 0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every score, in percent."""
+    """Every score, in percent. `mor`, the mention overlap ratio, is only computed for CorefUD."""
 
     mentions: Score
     muc: Score
@@ -22,6 +28,7 @@ class Scores:
     ceafe: Score
     blanc: Score
     lea: Score
+    mor: Score | None = None
 
     @property
     def conll_f1(self) -> float:
@@ -31,7 +38,7 @@ class Scores:
     def as_dict(self) -> dict[str, dict[str, float] | float]:
         """As `corefine score --json` writes it."""
         named: dict[str, dict[str, float] | float] = {
-            field.name: getattr(self, field.name)._asdict() for field in fields(self)
+            field.name: value._asdict() for field in fields(self) if (value := getattr(self, field.name)) is not None
         }
         return named | {"conll_f1": self.conll_f1}
 
@@ -48,6 +55,7 @@ class Counts:
     linked: Tally
     apart: Tally
     lea: Tally
+    mor: Tally = NO_TALLY
 
     @classmethod
     def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Counts:
@@ -66,24 +74,33 @@ class Counts:
 
     @property
     def scores(self) -> Scores:
+        return self.scored()
+
+    def scored(self, blanc: Blanc = "official") -> Scores:
+        """The scores, with BLANC by this definition."""
         return Scores(
             mentions=self.mentions.score,
             muc=self.muc.score,
             b3=self.b3.score,
             ceafm=self.ceafm.score,
             ceafe=self.ceafe.score,
-            blanc=self._blanc(),
+            blanc=self._blanc(blanc),
             lea=self.lea.score,
+            mor=self.mor.score if self.mor.key or self.mor.response else None,
         )
 
-    def _blanc(self) -> Score:
+    def _blanc(self, blanc: Blanc) -> Score:
         """The mean over both kinds of links, or the one kind that occurs.
 
-        Without any link (no document has two mentions on either side) it is 100 if the mentions are the same, else 0
-        (Luo et al. 2014, section 4.3).
+        A kind occurs in the official CoNLL program if the key has such links, and in the CorefUD scorer and in the
+        definition of Luo et al. (2014) if either side has any. Without any link the programs give 0, and the definition
+        100 if the mentions are the same (section 4.3).
         """
-        kinds = [links.score for links in (self.linked, self.apart) if links.key or links.response]
+        either = blanc != "official"
+        kinds = [links.score for links in (self.linked, self.apart) if links.key or (either and links.response)]
         if kinds:
             return Score(*(fsum(values) / len(kinds) for values in zip(*kinds, strict=True)))
+        if blanc != "luo":
+            return NOTHING
         found, key, _, response = self.mentions
         return PERFECT if found == key == response > 0 else NOTHING

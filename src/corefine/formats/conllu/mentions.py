@@ -45,7 +45,7 @@ def mentions_to_write(
 ) -> tuple[list[WrittenMention], int]:
     """The mentions that can be written, and the number of those that cannot. `position` orders the nodes."""
     by_entity: dict[str, list[WrittenMention]] = {}
-    for mention in _all_mentions(document, extra):
+    for mention in all_mentions(document, extra):
         by_entity.setdefault(mention.entity, []).append(mention)
     mentions = [mention for group in by_entity.values() for mention in _nesting(group, position)]
     return mentions, sum(map(len, by_entity.values())) - len(mentions)
@@ -64,7 +64,7 @@ def _nesting(group: Sequence[WrittenMention], position: Mapping[str, int]) -> It
         yield mention
 
 
-def _all_mentions(document: Document, extra: ConlluExtra) -> Iterator[WrittenMention]:
+def all_mentions(document: Document, extra: ConlluExtra) -> Iterator[WrittenMention]:
     field = id_field(extra.fields)
     noted: dict[Span, Noted] = {}
     without_span: list[tuple[Noted, Span | None]] = []  # zero mentions, and those that differ only in empty nodes
