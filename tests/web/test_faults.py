@@ -235,8 +235,7 @@ def redo(trial: Trial) -> Write:
 
 
 def finish(trial: Trial) -> Write:
-    document = _question(trial)["document"]
-    is_done = trial.number() % 2 == 1
+    document, is_done = 1, trial.number() % 2 == 1
     trial.post(f"documents/{document}/done", {"done": not is_done})
 
     def applied(project: Project) -> int:

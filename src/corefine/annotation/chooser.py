@@ -14,7 +14,7 @@ from corefine.annotation.selectors import Entropy, MentionEntropy, PairwiseEntro
 from corefine.annotation.selectors.entropy import mention_probability, pair_entropies
 from corefine.document import Span
 from corefine.links import Change, Links
-from corefine.prediction import NONE, Indices
+from corefine.prediction import NONE, Floats, Indices
 
 _DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
     Protocol.PAIRWISE: PairwiseEntropy,
@@ -52,7 +52,7 @@ class Chooser:
         self._corrections: list[AnswerEntry] = []  # those that correct a mention's boundaries
         for entry in answers:
             self._mark_asked(entry, stands=True)
-        self._scores = selector.scores(revision, np.arange(len(revision.prediction)))
+        self._scores: Floats | None = None  # made for the first question: not every session asks one
 
     # Updating
 
@@ -61,7 +61,8 @@ class Chooser:
         rows = self.revision.update_after(entry, change, stands=stands)
         if isinstance(entry, AnswerEntry):
             rows = np.union1d(rows, self._mark_asked(entry, stands=stands))
-        self._scores[rows] = self._selector.scores(self.revision, rows)
+        if self._scores is not None:
+            self._scores[rows] = self._selector.scores(self.revision, rows)
 
     def _mark_asked(self, entry: AnswerEntry, *, stands: bool) -> Indices:
         """Note that the question was asked, or no longer was. Returns the rows to score again."""
@@ -100,7 +101,10 @@ class Chooser:
         corrected = self._corrected(number)
         if corrected is not None:
             return corrected
-        row = self._selector.choose(self._scores, self.open_rows(), self.revision, asked=asked, budget=budget)
+        if self._scores is None:
+            self._scores = self._selector.scores(self.revision, np.arange(len(self.revision.prediction)))
+        scores = self._scores
+        row = self._selector.choose(scores, self.open_rows(), self.revision, asked=asked, budget=budget)
         if row is None:
             return None
         antecedent, probability = self._proposal(row)
@@ -111,7 +115,7 @@ class Chooser:
             antecedent=antecedent,
             protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
-            score=float(self._scores[row]),
+            score=float(scores[row]),
         )
 
     def _proposal(self, row: int) -> tuple[Span | None, float]:

@@ -51,8 +51,10 @@ def export(
     with open_project(project, database) as opened:
         from corefine.project.results.export import export as write
 
-        lost = write(opened, out, format, answered_only=answered, lossy=lossy)
-    for what, count in lost.items():
+        made = write(opened, out, format, answered_only=answered, lossy=lossy)
+    for name, why in made.skipped:
+        typer.echo(f"corefine: left out: {name}: {why}", err=True)
+    for what, count in made.lost.items():
         typer.echo(f"corefine: left out: {what} ({count})", err=True)
 
 

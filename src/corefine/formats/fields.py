@@ -113,7 +113,7 @@ def as_list(value: object, field: str) -> list[Any]:
 
 
 def as_pair(value: object, field: str) -> tuple[int, int]:
-    if not (isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)):
+    if not (isinstance(value, list) and len(value) == 2 and type(value[0]) is int and type(value[1]) is int):
         raise WrongError(f"{field} holds {str(value)[:50]} where [start, end] is needed")
     return value[0], value[1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from corefine.formats.source import Source
 from corefine.formats.tokens import splitting_losses, text_of, tokenise
 
 NAME = "text"
+
+LONGEST_BYTES = 180
+"""Of a file's name, before the digest that takes the place of the rest."""
 
 _UNFIT = re.compile(r'[\x00-\x1f\x7f%/\\:*?"<>|]|^\.|[. ]$')
 _ENCODED = re.compile(r"%([0-9A-F]{2})")
@@ -46,6 +50,10 @@ def render(document: Document) -> str:
 def file_stem(document: Document) -> str:
     """The name of a document's file, without its ending. A part is written as `.part1`, unfit characters as %XX."""
     stem = _UNFIT.sub(lambda match: f"%{ord(match[0]):02X}", document.name)
+    content = stem.encode("utf-8", "surrogatepass")
+    if len(content) > LONGEST_BYTES:  # file systems take no longer names; the digest keeps two of them apart
+        digest = hashlib.sha256(content).hexdigest()[:12]
+        stem = f"{content[:LONGEST_BYTES].decode('utf-8', 'ignore').rstrip('. ')}~{digest}"
     return f"{stem}.part{document.part}" if document.part or _PART.search(stem) else stem
 
 

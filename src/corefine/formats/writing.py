@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.files import AtomicFiles, is_folder
 from corefine.formats.registry import Format, Render, ending_of, format_for
 from corefine.formats.text import file_stem
+
+OnSkip = Callable[[Document, str], None]
+"""Gets a document that was left out, and why."""
 
 
 def write(
@@ -23,8 +26,11 @@ def write(
     format: str | None = None,
     *,
     lossy: bool = False,
+    on_skip: OnSkip | None = None,
 ) -> dict[str, int]:
     """Write documents to a file, packed if its name ends in .gz; on any error, nothing is written.
+
+    With `on_skip`, a document that cannot be rendered is left out, and `on_skip` gets it and the reason.
 
     Formats that hold one document a file (brat, text) take a folder, or a file name for a single document. What the
     format cannot express raises `LossError`; with `lossy` it is left out, and returned as counts by name.
@@ -32,7 +38,7 @@ def write(
     path = Path(path)
     found = format_for(None if is_folder(path) else path, format)
     with output_files() as files:
-        lost = write_files(_listed(documents), found, path, files)
+        lost = write_files(_listed(documents), found, path, files, on_skip=on_skip)
         if not lossy:
             refuse_losses(lost, found)
     return dict(lost)
@@ -49,42 +55,60 @@ def write_stream(
 
 
 def write_files(
-    documents: Iterable[Document], format_: Format, path: Path, files: AtomicFiles, *, folder: bool = False
+    documents: Iterable[Document],
+    format_: Format,
+    path: Path,
+    files: AtomicFiles,
+    *,
+    folder: bool = False,
+    on_skip: OnSkip | None = None,
 ) -> Counter[str]:
     """Write documents to a path, or with `folder` into a folder that may not exist yet; returns what is lost."""
     if not format_.files:
         raise InputError(f"{format_.name} can be read but not written; name another format")
     if format_.many:
         with _open(files, path) as stream:
-            return _write_one_by_one(documents, format_, stream, lossy=True)
+            return _write_one_by_one(documents, format_, stream, lossy=True, on_skip=on_skip)
     lost: Counter[str] = Counter()
     single = not (folder or is_folder(path) or ending_of(path) == "")
     for number, document in enumerate(documents):
         if single and number:
             raise InputError(f"{path}: {format_.name} holds one document a file; give a folder for several")
-        lost += format_.losses(document)
         place = path if single else path / (file_stem(document) + format_.endings[0])
-        for target, render in _targets(place, format_).items():
+        targets = _targets(place, format_)
+        rendered = _rendered(document, format_, targets.values(), on_skip)
+        if rendered is None:
+            continue
+        lost += rendered.lost
+        for target, content in zip(targets, rendered.files, strict=True):
             with _open(files, target) as stream:
-                stream.write(_bytes(document, render))
+                stream.write(content)
     return lost
 
 
 def _write_one_by_one(
-    documents: Iterable[Document], format_: Format, stream: IO[bytes], *, lossy: bool
+    documents: Iterable[Document],
+    format_: Format,
+    stream: IO[bytes],
+    *,
+    lossy: bool,
+    on_skip: OnSkip | None = None,
 ) -> Counter[str]:
     lost: Counter[str] = Counter()
 
-    def rendered() -> Iterator[str | bytes]:
+    def contents() -> Iterator[str | bytes]:
         for number, document in enumerate(documents):
             if number and not format_.many:
                 raise InputError(f"{format_.name} holds one document a file; give a folder for several")
-            lost.update(format_.losses(document))
+            rendered = _rendered(document, format_, format_.files.values(), on_skip)
+            if rendered is None:
+                continue
+            lost.update(rendered.lost)
             if not lossy:
                 refuse_losses(lost, format_)
-            yield _bytes(document, *format_.files.values())
+            yield from rendered.files
 
-    for piece in format_.bundle(rendered()):
+    for piece in format_.bundle(contents()):
         stream.write(piece if isinstance(piece, bytes) else piece.encode())
     return lost
 
@@ -130,6 +154,24 @@ def _targets(place: Path, format_: Format) -> Mapping[Path, Render]:
     packed = ".gz" if place.suffix == ".gz" else ""
     base = place.with_suffix("") if packed else place
     return {base.with_suffix(ending + packed): render for ending, render in format_.files.items()}
+
+
+class _Rendered(NamedTuple):
+    lost: Counter[str]
+    files: list[bytes]
+
+
+def _rendered(
+    document: Document, format_: Format, renders: Iterable[Render], on_skip: OnSkip | None
+) -> _Rendered | None:
+    """What a document is in a format; None, and a call of `on_skip`, if it cannot be rendered."""
+    if on_skip is None:
+        return _Rendered(format_.losses(document), [_bytes(document, render) for render in renders])
+    try:
+        return _Rendered(format_.losses(document), [_bytes(document, render) for render in renders])
+    except Exception as error:  # whatever is wrong with one document must not stop the others
+        on_skip(document, str(error) or type(error).__name__)
+        return None
 
 
 def _bytes(document: Document, render: Render) -> bytes:

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 from corefine.annotation.cost import CostModel
 from corefine.errors import InputError
 from corefine.files import PRIVATE_FOLDER, lock_file, make_private, write_atomically
-from corefine.prediction import Prediction
 from corefine.project.store import people, predictions, settings
 from corefine.project.store.database import Database, sqlite_url
 from corefine.project.store.documents import Documents
@@ -81,15 +80,6 @@ class Project:
 
     def change_guidelines(self, markdown: str) -> None:
         self.writer.write(lambda connection: settings.put(connection, "guidelines", markdown))
-
-    # Models
-
-    def newest_prediction(self, document_id: int) -> tuple[int | None, Prediction]:
-        """The newest model version that has read a document, and its prediction; an empty one if there is none."""
-        with self.database.read() as connection:
-            ready = predictions.ready_versions(connection)
-        version = self.predictions.newest(ready, document_id)
-        return version, predictions.EMPTY if version is None else self.predictions.load(version, document_id)
 
     # People
 

@@ -17,8 +17,10 @@ from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
 from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, hold_back, is_worse
 from corefine.project.project import Project
-from corefine.project.results.merged import merged
+from corefine.project.results.merged import Merged, merged
+from corefine.project.results.snapshot import Snapshot
 from corefine.project.store import predictions, schema, settings
+from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.log import count_answers
 from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
 from corefine.project.store.settings import HELD_BACK
@@ -118,21 +120,22 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
 
 def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer]]:
-    """The labels of every document that has answers, and the answers that are held back from them."""
-    with project.database.read() as connection:
-        ready = predictions.ready_versions(connection)
-        answered = connection.execute(select(schema.events.c.document_id).distinct()).scalars().all()
+    """The labels of every document that has answers and can be read, and the answers that are held back from them."""
+    snapshot = Snapshot(project)
+
+    def everybody(info: DocumentInfo) -> Merged | None:
+        version, prediction = snapshot.prediction(info.id)
+        return None if version is None else merged(snapshot, info.id, prediction)
+
     labels: list[Labels] = []
     held_back: list[HeldBackAnswer] = []
-    for document_id in sorted(answered):
-        version = project.predictions.newest(ready, document_id)
-        if version is None:
+    for info, found in snapshot.each(everybody, answered=True):
+        if found is None:
             continue
-        everybody = merged(project, document_id, project.predictions.load(version, document_id))
-        if project.settings.hold_back:
-            held_back += hold_back(everybody, document_id)
-        if everybody.session.entries:
-            labels.append(Labels.from_session(everybody.session))
+        if snapshot.settings.hold_back:
+            held_back += hold_back(found, info.id)
+        if found.session.entries:
+            labels.append(Labels.from_session(found.session))
     return labels, held_back
 
 

@@ -14,8 +14,7 @@ from corefine.annotation.session import Session
 from corefine.document import Span
 from corefine.links import Relation
 from corefine.project.project import Project
-from corefine.project.store import log, people
-from corefine.project.work.open_document import everybodys_sessions
+from corefine.project.results.snapshot import Snapshot
 from corefine.scores import Counts, Scores
 
 
@@ -44,8 +43,8 @@ def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
     """In total and by document, for every two people who have a document in common."""
     compared: dict[tuple[str, str], list[_Compared]] = {}
     by_document: list[Pair] = []
-    for document in project.documents.all():
-        sessions = _sessions_by_name(project, document.id)
+    snapshot = Snapshot(project)
+    for document, sessions in snapshot.each(lambda info: _sessions_by_name(snapshot, info.id), answered=True):
         for a, b in combinations(sorted(sessions), 2):
             one = _compare(sessions[a], sessions[b])
             compared.setdefault((a, b), []).append(one)
@@ -54,13 +53,11 @@ def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
     return total, by_document
 
 
-def _sessions_by_name(project: Project, document_id: int) -> dict[str, Session]:
-    with project.database.read() as connection:
-        names = people.names(connection)
-        rows = log.events_of(connection, document_id=document_id)
-    _, prediction = project.newest_prediction(document_id)
-    sessions = everybodys_sessions(project, document_id, rows, prediction)
-    return {names[person_id]: session for person_id, session in sessions.items() if session.entries}
+def _sessions_by_name(snapshot: Snapshot, document_id: int) -> dict[str, Session]:
+    if len({row.person_id for row in snapshot.rows(document_id)}) < 2:
+        return {}
+    sessions = snapshot.sessions(document_id, snapshot.prediction(document_id)[1])
+    return {snapshot.names[person_id]: session for person_id, session in sessions.items() if session.entries}
 
 
 def _kappa(answers: list[tuple[bool, bool]]) -> float | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from corefine import __version__, formats
+from corefine.document import Document
 from corefine.errors import InputError
 from corefine.files import write_atomically
 from corefine.project.project import Project
 from corefine.project.results import provenance
-from corefine.project.results.merged import Merged, merged
+from corefine.project.results.merged import merged, relabelled
 from corefine.project.results.report import report
+from corefine.project.results.snapshot import Skipped, Snapshot
 from corefine.project.store import predictions
+from corefine.project.store.documents import DocumentInfo
 
 PROVENANCE, REPORT, MODEL = "provenance", "report", "model"
 NO_MODEL = "no model has been trained in this project yet"
@@ -63,37 +66,58 @@ def missing(project: Project, kind: str) -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What got lost, counted by name, and the documents that were left out because they cannot be read or written."""
+
+    lost: dict[str, int] = field(default_factory=dict)
+    skipped: Skipped = field(default_factory=list)
+
+
 def export(
     project: Project, path: Path, kind: str | None = None, *, answered_only: bool = False, lossy: bool = False
-) -> dict[str, int]:
-    """Write one kind of export; without `kind`, the one that the path's ending tells. Returns what got lost."""
+) -> Exported:
+    """Write one kind of export; without `kind`, the one that the path's ending tells.
+
+    A document that cannot be read or written is left out and named; it keeps no other from being exported.
+    """
     kind = kind or {".json": PROVENANCE, ".html": REPORT}.get(path.suffix)
-    if kind == PROVENANCE:
-        found = [provenance.describe(project, each, version) for each, version in _merged(project, answered_only)]
-        text = json.dumps({"corefine": __version__, "documents": found}, ensure_ascii=False, indent=1)
-        write_atomically(path, text.encode())
-    elif kind == REPORT:
+    if kind == REPORT:
         write_atomically(path, report(project).encode())
     elif kind == MODEL:
         _copy_model(project, path)
+    elif kind == PROVENANCE:
+        return _export_provenance(Snapshot(project), path, answered_only)
     else:
-        relabelled = [each.session.relabelled() for each, _ in _merged(project, answered_only)]
-        if not relabelled:
-            raise InputError(NO_DOCUMENTS)
-        if not formats.format_for(path, kind).many:
-            path.mkdir(parents=True, exist_ok=True)
-        return formats.write(relabelled, path, kind, lossy=lossy)
-    return {}
+        return _export_documents(Snapshot(project), path, kind, answered_only, lossy)
+    return Exported()
 
 
-def _merged(project: Project, answered_only: bool) -> Iterator[tuple[Merged, int | None]]:
-    """Every document under everybody's answers and the newest model that has read it, and that model's version."""
-    for document in project.documents.all():
-        if not document.held_out:
-            version, prediction = project.newest_prediction(document.id)
-            found = merged(project, document.id, prediction)
-            if found.session.entries or not answered_only:
-                yield found, version
+def _export_provenance(snapshot: Snapshot, path: Path, answered_only: bool) -> Exported:
+    def described(info: DocumentInfo) -> dict[str, Any]:
+        version, prediction = snapshot.prediction(info.id)
+        return provenance.describe(merged(snapshot, info.id, prediction), version, snapshot.names)
+
+    found = [each for _, each in snapshot.each(described, answered=answered_only)]
+    about = {"corefine": __version__, "documents": found, "skipped": dict(snapshot.skipped)}
+    write_atomically(path, json.dumps(about, ensure_ascii=False, indent=1).encode())
+    return Exported(skipped=snapshot.skipped)
+
+
+def _export_documents(snapshot: Snapshot, path: Path, kind: str | None, answered_only: bool, lossy: bool) -> Exported:
+    def read(info: DocumentInfo) -> Document:
+        return relabelled(snapshot, info.id, snapshot.prediction(info.id)[1])
+
+    if not snapshot.chosen(answered=answered_only):
+        raise InputError(NO_DOCUMENTS)
+    if not formats.format_for(path, kind).many:
+        path.mkdir(parents=True, exist_ok=True)
+    skipped = snapshot.skipped
+    documents = (document for _, document in snapshot.each(read, answered=answered_only))
+    lost = formats.write(
+        documents, path, kind, lossy=lossy, on_skip=lambda document, why: skipped.append((document.key, why))
+    )
+    return Exported(lost, skipped)
 
 
 def _copy_model(project: Project, path: Path) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from corefine.annotation.revision import decode
 from corefine.annotation.session import Session
-from corefine.document import Span
+from corefine.document import Document, Span
 from corefine.errors import ContradictionError
 from corefine.links import Assertion
 from corefine.prediction import Prediction
-from corefine.project.project import Project
-from corefine.project.results.adjudication import decisions_of
-from corefine.project.store import log
+from corefine.project.results.snapshot import Snapshot
 from corefine.project.work.open_document import everybodys_sessions, restore_session
 
 
@@ -47,20 +46,26 @@ class Merged:
             self.sources[outcome.number] = source
 
 
-def merged(project: Project, document_id: int, prediction: Prediction) -> Merged:
+def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merged:
     """One session with everybody's standing answers and edits about a document."""
-    with project.database.read() as connection:
-        rows = log.events_of(connection, document_id=document_id)
-        decisions = decisions_of(connection, document_id)
-    result = Merged(restore_session(project.documents.get(document_id), [], prediction, project.settings, project.cost))
-    for decision in decisions:
+    document, settings = snapshot.document(document_id), snapshot.settings
+    result = Merged(restore_session(document, [], prediction, settings, snapshot.cost))
+    for decision in snapshot.decisions(document_id):
         result.add(AnswerSource(decision.person_id, None, decision.at), decision.assertions)
+    rows = snapshot.rows(document_id)
     row_of = {(row.person_id, row.number): row for row in rows if row.number is not None}
     standing = [
         (row_of[person_id, entry.number], entry)
-        for person_id, session in everybodys_sessions(project, document_id, rows).items()
+        for person_id, session in everybodys_sessions(document, rows, settings).items()
         for entry in session.entries
     ]
     for row, entry in sorted(standing, key=lambda pair: pair[0].id):
         result.add(AnswerSource(row.person_id, entry.number, row.at), entry.assertions, entry.mentions)
     return result
+
+
+def relabelled(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Document:
+    """The document with the clusters of everybody's answers and a prediction."""
+    if snapshot.has_answers(document_id):
+        return merged(snapshot, document_id, prediction).session.relabelled()
+    return snapshot.document(document_id).with_clusters(decode(prediction))

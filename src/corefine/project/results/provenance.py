@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,20 +11,16 @@ from corefine.annotation.question import span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span
 from corefine.links import First, Must, Relation
-from corefine.project.project import Project
 from corefine.project.results.merged import Merged
-from corefine.project.store import people
 
 
-def describe(project: Project, found: Merged, version: int | None) -> dict[str, Any]:
+def describe(found: Merged, version: int | None, names: Mapping[int, str]) -> dict[str, Any]:
     """A document's entities, and for each mention but an entity's first the link to an earlier mention.
 
     A link's `source` is "said" if one person said just this, "inferred" if it follows from `answers`, else "model".
     """
     session = found.session
     document = session.relabelled()
-    with project.database.read() as connection:
-        names = people.names(connection)
     entries = {entry.number: entry for entry in session.entries}
     return {
         "document": document.name,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from corefine.project.store import schema
 
@@ -46,7 +47,7 @@ class LoggedEvent:
     @property
     def number(self) -> int | None:
         """Of the answer or edit that was given."""
-        return self.event["number"] if self.kind in _GIVEN else None
+        return self.event.get("number") if self.kind in _GIVEN else None
 
 
 class LoggedStep(NamedTuple):
@@ -98,6 +99,14 @@ def events_of(connection: Connection, *, document_id: int, person_id: int | None
     return _events(connection, query if person_id is None else query.where(EVENTS.person_id == person_id))
 
 
+def rows_by_document(connection: Connection) -> dict[int, list[Row[Any]]]:
+    """All rows of all documents in the order they were written, for `parsed`."""
+    found: dict[int, list[Row[Any]]] = {}
+    for row in connection.execute(select(*_COLUMNS).order_by(EVENTS.id)):
+        found.setdefault(row.document_id, []).append(row)
+    return found
+
+
 def steps_of(connection: Connection, person_id: int) -> list[LoggedStep]:
     """All that a person did, in order."""
     query = select(EVENTS.client_id, EVENTS.document_id, EVENTS.kind, EVENTS.seconds)
@@ -108,13 +117,14 @@ def steps_of(connection: Connection, person_id: int) -> list[LoggedStep]:
 def history(
     connection: Connection, person_id: int, *, document_id: int | None = None, before: int | None = None, limit: int
 ) -> list[LoggedEvent]:
-    """A person's answers and edits, newest first; `before` is the id of a row."""
+    """A person's answers and edits, newest first; `before` is the id of a row. The event of a damaged row is empty."""
     query = select(*_COLUMNS).where(EVENTS.person_id == person_id, EVENTS.kind.in_(_GIVEN))
     if document_id is not None:
         query = query.where(EVENTS.document_id == document_id)
     if before is not None:
         query = query.where(EVENTS.id < before)
-    return _events(connection, query.order_by(EVENTS.id.desc()).limit(limit))
+    rows = connection.execute(query.order_by(EVENTS.id.desc()).limit(limit))
+    return [event for row in rows for event in _parsed_or_empty(row)]
 
 
 def count_answers(connection: Connection) -> int:
@@ -133,10 +143,22 @@ def documents_with_answers(connection: Connection) -> set[int]:
 
 
 def _events(connection: Connection, query: Select[Any]) -> list[LoggedEvent]:
+    return parsed(connection.execute(query))
+
+
+def parsed(rows: Iterable[Row[Any]]) -> list[LoggedEvent]:
+    """What rows of the log say. Raises `ValueError` if one is damaged."""
     found = []
-    for row in connection.execute(query):
+    for row in rows:
         fields = row._asdict()
         fields["event"] = json.loads(row.event)
         fields["outcome"] = None if row.outcome is None else json.loads(row.outcome)
         found.append(LoggedEvent(**fields))
     return found
+
+
+def _parsed_or_empty(row: Row[Any]) -> list[LoggedEvent]:
+    try:
+        return parsed([row])
+    except ValueError:
+        return [LoggedEvent(**{**row._asdict(), "event": {}, "outcome": None})]

@@ -12,6 +12,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import starmap
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -141,7 +142,7 @@ def parse(content: bytes) -> Prediction:
     """A prediction from the content of its file."""
     with np.load(io.BytesIO(content), allow_pickle=False) as parts:
         return Prediction(
-            spans=tuple(Span(int(start), int(end)) for start, end in parts["spans"]),
+            spans=tuple(starmap(Span, parts["spans"].tolist())),
             candidates=parts["candidates"],
             probabilities=parts["probabilities"],
             members=parts.get("members"),

@@ -11,7 +11,6 @@ from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import DamagedDocumentError
 from corefine.prediction import Prediction
-from corefine.project.project import Project
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
 from corefine.project.store.settings import ProjectConfig
@@ -76,10 +75,9 @@ def restore_session(
 
 
 def everybodys_sessions(
-    project: Project, document_id: int, rows: Sequence[LoggedEvent], prediction: Prediction = EMPTY
+    document: Document, rows: Sequence[LoggedEvent], settings: ProjectConfig, prediction: Prediction = EMPTY
 ) -> dict[int, Session]:
     """By person, the sessions of all who have worked on a document; `rows` are the document's."""
-    document, settings = project.documents.get(document_id), project.settings
     return {
         person_id: restore_session(document, [row for row in rows if row.person_id == person_id], prediction, settings)
         for person_id in dict.fromkeys(row.person_id for row in rows)

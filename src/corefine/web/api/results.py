@@ -14,7 +14,7 @@ from pydantic import AliasPath, BaseModel, Field
 from starlette.background import BackgroundTask
 
 from corefine.document import Document
-from corefine.project.results import adjudication, agreement, export
+from corefine.project.results import adjudication, agreement, disagreement, export
 from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
@@ -116,7 +116,7 @@ class OpinionView(BaseModel):
     answer: AnswerJson | None
 
     @classmethod
-    def of(cls, document: Document, version: adjudication.Opinion) -> OpinionView:
+    def of(cls, document: Document, version: disagreement.Opinion) -> OpinionView:
         return cls(
             person=version.person,
             first=version.first,
@@ -169,7 +169,7 @@ class Adjudication(BaseModel):
 def show_adjudication(here: InContext) -> Adjudication:
     """Every mention on which people differ."""
     views = []
-    for found in adjudication.disagreements(here.project):
+    for found in disagreement.disagreements(here.project):
         document = here.project.documents.get(found.document_id)
         views.append(
             DifferenceView(
@@ -238,7 +238,9 @@ def download(here: InContext, format: str, lossy: bool = True) -> FileResponse:
     folder = Path(mkdtemp(prefix="corefine-export-"))
     try:
         path = folder / f"corefine-{kind.name}{kind.ending}"
-        export.export(here.project, path, kind.name, lossy=lossy)
+        made = export.export(here.project, path, kind.name, lossy=lossy)
+        new = (f"{name} was left out of an export: {why}" for name, why in made.skipped)
+        here.notices += [notice for notice in new if notice not in here.notices]
         if path.is_dir():
             path = Path(shutil.make_archive(str(path), "zip", path))
     except BaseException:

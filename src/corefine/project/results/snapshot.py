@@ -1,0 +1,94 @@
+"""A project at one moment, for what goes through all of its documents.
+
+Everything but texts and predictions is read at once. A document that cannot be read is named and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from corefine.annotation.session import Session
+from corefine.document import Document
+from corefine.errors import CorefineError, ModelError
+from corefine.prediction import Prediction
+from corefine.project.project import Project
+from corefine.project.results.adjudication import OwnerDecision, decisions_of
+from corefine.project.store import documents, log, people, predictions, settings
+from corefine.project.store.documents import DocumentInfo
+from corefine.project.store.log import LoggedEvent
+from corefine.project.store.predictions import EMPTY
+from corefine.project.work.open_document import everybodys_sessions
+
+T = TypeVar("T")
+
+Skipped = list[tuple[str, str]]
+"""Documents that were left out, with reasons."""
+
+
+class Snapshot:
+    """`skipped` are the documents that could not be read so far, with reasons."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.skipped: Skipped = []
+        self._read: Document
+        self._read_id: int | None = None
+        with project.database.read() as connection:
+            self.settings = settings.load(connection)
+            self.cost = settings.load_cost(connection)
+            self.names = people.names(connection)
+            self.all = documents.all_of(connection)
+            self._ready = predictions.ready_versions(connection)
+            self._rows = log.rows_by_document(connection)
+            self._decisions: dict[int, list[OwnerDecision]] = {}
+            for decision in decisions_of(connection):
+                self._decisions.setdefault(decision.document_id, []).append(decision)
+
+    def each(self, read: Callable[[DocumentInfo], T], *, answered: bool = False) -> Iterator[tuple[DocumentInfo, T]]:
+        """What a function makes of every document that is annotated, or of those with answers or decisions."""
+        chosen = {info.id: info for info in self.chosen(answered=answered)}
+        for document_id, content in self.project.documents.contents(chosen):
+            info = chosen[document_id]
+            try:
+                self._read = documents.parsed(document_id, content)
+                self._read_id = document_id
+                found = read(info)
+            except (CorefineError, LookupError, ValueError) as error:
+                self.skipped.append((info.key, str(error)))
+            else:
+                yield info, found
+
+    def chosen(self, *, answered: bool) -> list[DocumentInfo]:
+        """The documents that are annotated, or those of them with answers or decisions."""
+        asked = (info for info in self.all if not info.held_out)
+        return [info for info in asked if not answered or self.has_answers(info.id)]
+
+    def has_answers(self, document_id: int) -> bool:
+        return document_id in self._rows or document_id in self._decisions
+
+    def document(self, document_id: int) -> Document:
+        """A document; the one that `each` is at is in memory."""
+        return self._read if self._read_id == document_id else self.project.documents.get(document_id)
+
+    def rows(self, document_id: int) -> list[LoggedEvent]:
+        return log.parsed(self._rows.get(document_id, ()))
+
+    def decisions(self, document_id: int | None = None) -> list[OwnerDecision]:
+        if document_id is not None:
+            return self._decisions.get(document_id, [])
+        return [decision for own in self._decisions.values() for decision in own]
+
+    def sessions(self, document_id: int, prediction: Prediction = EMPTY) -> dict[int, Session]:
+        """By person, the sessions of all who have worked on a document."""
+        return everybodys_sessions(self.document(document_id), self.rows(document_id), self.settings, prediction)
+
+    def prediction(self, document_id: int) -> tuple[int | None, Prediction]:
+        """The newest version that has read a document, and its prediction; an empty one if there is none."""
+        for version in sorted(self._ready, reverse=True):
+            if self.project.predictions.exists(version, document_id):
+                try:
+                    return version, self.project.predictions.load(version, document_id)
+                except ModelError:  # damaged: it is made again
+                    continue
+        return None, EMPTY
