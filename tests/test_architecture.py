@@ -15,19 +15,22 @@ PACKAGE = Path(corefine.__file__).parent
 ALLOWED = {
     "__main__": {"cli"},
     "errors": set(),
+    "plugins": {"errors"},
     "config": {"errors"},
     "document": {"errors"},
     "prediction": {"document", "errors"},
     "files": {"errors"},
     "links": {"document", "errors"},
     "scores": {"document", "errors"},
-    "annotation": {"document", "errors", "links", "prediction"},
-    "formats": {"document", "errors", "files"},
+    "annotation": {"plugins", "document", "errors", "links", "prediction"},
+    "formats": {"plugins", "document", "errors", "files"},
     "corpora": {"document", "errors", "files", "formats", "scores"},
     "models": {
+        "plugins",
         "annotation", "config", "corpora", "document", "errors", "files", "formats", "links", "prediction", "scores"
     },
     "simulation": {
+        "plugins",
         "annotation", "config", "corpora", "document", "errors", "files", "links", "models", "prediction", "scores"
     },
     "reproduction": {"annotation", "document", "errors", "files", "links", "simulation"},
@@ -37,6 +40,7 @@ ALLOWED = {
     "web": {"annotation", "corpora", "document", "errors", "files", "project"},
     "terminal": {"annotation", "document", "errors", "project"},
     "cli": {
+        "plugins",
         "annotation", "config", "corpora", "document", "errors", "files", "formats", "models", "project",
         "reproduction", "scores", "simulation", "terminal", "web",
     },

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from corefine import plugins
 from corefine.annotation.question import span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
+from corefine.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +115,21 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
                 nobody spoke of a mention, and that the model does not link it, is no reason to learn that it is new:
                 in a new field the model misses most mentions, and would be taught to go on missing them
     """
-    return {
+    policies = {
         "pseudo": LabelPolicy(),
         "answered": LabelPolicy(answers=True, unanswered=0.0),
         "mix": LabelPolicy(answers=True, unanswered=rest),
         "certain": LabelPolicy(certainty=True),
         "linked": LabelPolicy(answers=True, certainty=True, unlinked=False),
-    }[name]
+    }
+    if name in policies:
+        return policies[name]
+    if not plugins.known("label_policies", name):
+        raise InputError(f"there is no label policy {name!r}; choose one of {', '.join(policies)}")
+    found = plugins.find("label_policies", name)
+    if not isinstance(found, LabelPolicy):
+        raise InputError(f"{name} is a {type(found).__name__}, not a LabelPolicy")
+    return found
 
 
 def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:

@@ -13,7 +13,7 @@ from corefine.cli.output import show_json, tracked
 if TYPE_CHECKING:
     from corefine.cli.score_output import Found, Style
     from corefine.document import Document
-    from corefine.scores import Report
+    from corefine.scores import Report, Score
 
 Per = Literal["document", "genre"]
 
@@ -51,6 +51,9 @@ def score(
     errors_html: Annotated[Path | None, typer.Option(help="Write a page that shows the errors in the text.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables in Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Tables in LaTeX.")] = False,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric of your own, as module:attribute; may be repeated.")
+    ] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Score a document that one side lacks as empty there.")
     ] = False,
@@ -90,10 +93,16 @@ def score(
     other = None if compare is None else scored(compare, _documents(compare, format))
     wrong = _errors(golds, answers) if errors or errors_html is not None else None
     style: Style = "latex" if latex else "markdown" if markdown else "plain"
+    own = _own_metrics(metric or [], golds, answers)
     if json:
-        show_json(_as_json(result, per, other, wrong))
+        show_json(_as_json(result, per, other, wrong) | {name: value._asdict() for name, value in own.items()})
     else:
         _show(result, per, style, other, wrong if errors else None)
+        if own:
+            from corefine.cli.score_output import print_table
+
+            rows = [(name, *(f"{number:.2f}" for number in value)) for name, value in own.items()]
+            print_table(["", "recall", "precision", "F1"], rows, style)
     if errors_html is not None and wrong is not None:
         from corefine.cli.score_output import errors_page
         from corefine.files import write_atomically
@@ -117,6 +126,20 @@ def _errors(key: list[Document], response: list[Document]) -> Found:
     answers = {(document.name, document.part): document for document in response}
     pairs = [(gold, answers[gold.name, gold.part]) for gold in key if (gold.name, gold.part) in answers]
     return [(gold, answer, errors(gold, answer)) for gold, answer in pairs]
+
+
+def _own_metrics(names: list[str], key: list[Document], response: list[Document]) -> dict[str, Score]:
+    """The metrics from outside: each counts a document of key and response, and the counts are added up."""
+    from corefine import plugins
+    from corefine.scores import Tally
+
+    answers = {(document.name, document.part): document for document in response}
+    found = {}
+    for name in names:
+        count = plugins.find("metrics", name)
+        tallies = [count(gold, answers.get((gold.name, gold.part), gold.with_clusters(()))) for gold in key]
+        found[name] = Tally(*map(sum, zip(*tallies, strict=True))).score if tallies else Tally(0, 0, 0, 0).score
+    return found
 
 
 def _as_json(result: Report, per: Per | None, other: Report | None, wrong: Found | None) -> dict[str, object]:

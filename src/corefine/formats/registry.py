@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from corefine import plugins
 from corefine.document import Document
 from corefine.errors import InputError
 from corefine.formats import (
@@ -316,9 +317,7 @@ GENERIC = frozenset((".json", ".xml", ".tsv", ".zip"))
 def format_for(path: str | PathLike[str] | None, name: str | None = None) -> Format:
     """The format of this name, or else the one that the ending of the path tells, for a file to be written."""
     if name is not None:
-        if name not in FORMATS:
-            raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
-        return FORMATS[name]
+        return _named(name)
     if path is None:
         raise InputError(f"a stream or folder has no ending to tell its format: name one of {', '.join(FORMATS)}")
     found = [format_ for format_ in with_ending(ending_of(Path(path))) if format_.files]
@@ -329,6 +328,22 @@ def format_for(path: str | PathLike[str] | None, name: str | None = None) -> For
     return found[0]
 
 
+def known_formats() -> dict[str, Format]:
+    """The formats of corefine and of installed packages, by name."""
+    return FORMATS | {name: _named(name) for name in plugins.installed("formats") if name not in FORMATS}
+
+
+def _named(name: str) -> Format:
+    if name in FORMATS:
+        return FORMATS[name]
+    if not plugins.known("formats", name):
+        raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+    found = plugins.find("formats", name)
+    if not isinstance(found, Format):
+        raise InputError(f"{name} is a {type(found).__name__}, not a corefine.formats.Format")
+    return found
+
+
 def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head | None = None) -> Format:
     """The format of a file to be read: the one named, or that of its ending, or of its content if that says more."""
     if name is not None:
@@ -337,7 +352,7 @@ def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head 
     likely = with_ending(ending)
     if len(likely) == 1 and ending not in GENERIC:
         return likely[0]
-    found = _looking_like(head or head_of(path), likely or list(FORMATS.values()))
+    found = _looking_like(head or head_of(path), likely or list(known_formats().values()))
     if found is not None:
         return found
     if likely and ending not in GENERIC:
@@ -349,7 +364,7 @@ def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head 
 
 def format_of_stream(head: Head) -> Format:
     """The format that the first bytes of a stream look like."""
-    found = _looking_like(head, list(FORMATS.values()))
+    found = _looking_like(head, list(known_formats().values()))
     if found is None:
         raise InputError(f"the content of the stream tells no format: name one of {', '.join(FORMATS)}")
     return found
@@ -367,7 +382,7 @@ def _names(formats: Iterable[Format]) -> str:
 
 def with_ending(ending: str) -> list[Format]:
     """The formats whose files have this ending."""
-    return [format_ for format_ in FORMATS.values() if ending in format_.endings]
+    return [format_ for format_ in known_formats().values() if ending in format_.endings]
 
 
 def ending_of(path: Path) -> str:

@@ -2,17 +2,17 @@
 
 A model is named by a folder that `corefine train` wrote (of one model or a committee), by "starter" or "strong" (the
 models that corefine comes with), by "rules" (which need no weights), or by "module:attribute", which is Python code:
-an object with a `predict(document)` that returns a `Prediction`, or a function or class that makes one.
+an object with a `predict(document)` that returns a `Prediction`, or a function or class that makes one. Installed
+packages may offer further names (see `plugins`).
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corefine import plugins
 from corefine.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def model_folder(path_or_name: str | Path) -> Path | None:
     folder = SHIPPED.get(name) or Path(path_or_name).expanduser()
     if any((folder / f"{kind}.json").is_file() for kind in ("model", "committee")):
         return folder
-    if name == RULES or _names_code(name):
+    if name == RULES or plugins.known("models", name):
         return None
     if name in SHIPPED:
         raise ModelError(f"this installation lacks the model {name!r}; train it with `make {name}`")
@@ -72,29 +72,13 @@ def model_folder(path_or_name: str | Path) -> Path | None:
     )
 
 
-def _names_code(name: str) -> bool:
-    module, _, attribute = name.partition(":")
-    return attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
-
-
 def _plugged_in(name: str) -> Predictor:
-    """The object that "module:attribute" names."""
-    module_name, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # a module beside the user's files
-    try:
-        found = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"there is no {name}: {error}") from error
-    except Exception as error:  # it is the user's code
-        raise InputError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
+    """The object that "module:attribute" or an entry point names."""
+    found = plugins.find("models", name)
     if isinstance(found, type) or not hasattr(found, "predict"):
         if not callable(found):
             raise InputError(f"{name} has no method `predict`, and cannot be called to make such an object")
-        try:
-            found = found()
-        except Exception as error:  # as above
-            raise InputError(f"{name}() failed: {type(error).__name__}: {error}") from error
+        found = plugins.make("models", name)
     if not hasattr(found, "predict"):
         raise InputError(f"{name} makes a {type(found).__name__}, which has no method `predict(document)`")
     predictor: Predictor = found

@@ -15,7 +15,8 @@ from math import inf
 
 import numpy as np
 
-from corefine.annotation.annotators import GoldAnnotator
+from corefine import plugins
+from corefine.annotation.annotators import Annotator, GoldAnnotator
 from corefine.annotation.labels import Labels
 from corefine.annotation.log import AnswerEntry, Budget
 from corefine.annotation.question import Protocol
@@ -55,8 +56,11 @@ class AnnotatedDocument:
     closure: float = 0.0
 
 
-def annotator_of(document: Document, config: SimulationConfig) -> GoldAnnotator:
+def annotator_of(document: Document, config: SimulationConfig) -> Annotator:
     """The simulated annotator that the settings describe."""
+    if config.annotator != "gold":
+        plugged_in: Annotator = plugins.make("annotators", config.annotator, document=document)
+        return plugged_in
     return GoldAnnotator(document, nearest=config.nearest, error_rate=config.error_rate, seed=config.seed)
 
 

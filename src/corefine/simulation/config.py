@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from corefine import plugins
 from corefine.annotation.cost import CostModel
 from corefine.annotation.question import Protocol
 from corefine.config import Config, NonNegativeFloat, NonNegativeInt, PositiveInt, Share, ShareBelow1, setting
 from corefine.errors import ConfigError
-from corefine.models.training.recipe import LabelPolicyName, TrainingConfig
+from corefine.models.training.recipe import TrainingConfig, check_labels
 
 FULL = "full"
 """Not a protocol of questions: whole documents are labelled, as many as the time of the questions buys."""
@@ -56,12 +57,11 @@ class SimulationConfig(Config):
     )
 
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
+    annotator: str = setting("gold", "Who answers: gold, or an annotator of your own (module:attribute).")
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: LabelPolicyName = setting(
-        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked."
-    )
+    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked.")
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
@@ -87,11 +87,15 @@ class SimulationConfig(Config):
     cost_follow_up_alone: NonNegativeFloat = setting(CostModel().follow_up_alone, "Seconds for the same, asked alone.")
 
     def _check(self) -> None:
-        from corefine.annotation.selectors import SELECTORS  # imports numpy, which `corefine --help` does not need
+        # imports numpy, which `corefine --help` does not need
+        from corefine.annotation.selectors import SELECTORS, is_selector
 
-        if self.selector not in SELECTORS:
+        if not is_selector(self.selector):
             allowed = ", ".join(sorted(SELECTORS))
             raise ConfigError(f"SimulationConfig: selector must be one of {allowed}, not {self.selector!r}")
+        check_labels(self.labels, "SimulationConfig")
+        if self.annotator != "gold" and not plugins.known("annotators", self.annotator):
+            raise ConfigError(f"SimulationConfig: annotator must be gold or module:attribute, not {self.annotator!r}")
         if (self.questions is None) == (self.seconds is None):
             raise ConfigError("a budget is in questions or in seconds: give one of the two")
         pairs = self.selector == "pairwise-entropy"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from corefine import plugins
 from corefine.annotation.selectors.base import Selector
 from corefine.annotation.selectors.entropy import Entropy, JointEntropy, MentionEntropy, PairwiseEntropy, VoteEntropy
 from corefine.annotation.selectors.lcc_mcu import LccMcu
@@ -31,12 +32,21 @@ __all__ = [
     "Random",
     "Selector",
     "VoteEntropy",
+    "is_selector",
     "make_selector",
 ]
 
 
 def make_selector(name: str, **settings: Any) -> Selector:
     """The selector of that name."""
-    if name not in SELECTORS:
+    if name in SELECTORS:
+        return SELECTORS[name](**settings)
+    if not plugins.known("selectors", name):
         raise InputError(f"there is no selector {name!r}; choose one of {', '.join(sorted(SELECTORS))}")
-    return SELECTORS[name](**settings)
+    selector: Selector = plugins.make("selectors", name)
+    return selector
+
+
+def is_selector(name: str) -> bool:
+    """Whether a selector has this name. `module:attribute` is not looked up."""
+    return name in SELECTORS or plugins.known("selectors", name)

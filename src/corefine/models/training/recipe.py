@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from corefine import plugins
 from corefine.config import (
     Config,
     Limit,
@@ -25,7 +26,14 @@ from corefine.models.network.config import ModelConfig
 if TYPE_CHECKING:
     from corefine.annotation.labels import LabelPolicy
 
-LabelPolicyName = Literal["pseudo", "answered", "mix", "certain", "linked"]
+LABEL_POLICIES = ("pseudo", "answered", "mix", "certain", "linked")
+
+
+def check_labels(name: str, config: str) -> None:
+    """Raise unless a label policy has this name. `module:attribute` is not looked up."""
+    if name not in LABEL_POLICIES and not plugins.known("label_policies", name):
+        raise ConfigError(f"{config}: labels must be one of {', '.join(LABEL_POLICIES)}, not {name!r}")
+
 
 RECIPES = Path(__file__).with_name("recipes")
 
@@ -58,15 +66,16 @@ class TrainingConfig(Config):
     plateau_factor: Share = setting(0.5, "plateau: what the rate is then multiplied with.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
-    labels: LabelPolicyName = setting(
-        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked."
-    )
+    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked.")
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
     calibrate: bool = setting(True, "Choose temperature and threshold on development documents, if there are any.")
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
     mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
+
+    def _check(self) -> None:
+        check_labels(self.labels, "TrainingConfig")
 
     @property
     def label_policy(self) -> LabelPolicy:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, insert, select
 from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
-from corefine.annotation.selectors import SELECTORS
+from corefine.annotation.selectors import SELECTORS, is_selector
 from corefine.config import Config, Limit, NonNegativeInt, Share, at_least, setting
 from corefine.document import Document
 from corefine.errors import ConfigError
@@ -58,7 +58,7 @@ class ProjectConfig(Config):
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:
-        if self.selector not in SELECTORS:
+        if not is_selector(self.selector):
             allowed = ", ".join(SELECTORS)
             raise ConfigError(f"ProjectConfig: selector must be one of {allowed}, not {self.selector!r}")
         if self.selector == "committee":

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor, nn
 
+from corefine import plugins
 from corefine.document import Document
 from corefine.models.network.config import EncoderConfig
 
@@ -53,6 +54,9 @@ class Encoder(Protocol):
 
 def make_encoder(config: EncoderConfig) -> Encoder:
     """The encoder of this configuration, with its weights loaded."""
+    if config.path and plugins.known("encoders", config.path):
+        plugged_in: Encoder = plugins.make("encoders", config.path, config=config)
+        return plugged_in
     if config.kind == "bilstm":
         from corefine.models.network.encoders.bilstm import BiLSTMEncoder
 

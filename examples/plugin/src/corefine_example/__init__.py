@@ -1,0 +1,1 @@
+"""One part of each kind that corefine takes from other packages."""

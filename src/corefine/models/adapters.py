@@ -1,0 +1,90 @@
+"""Other resolvers as models of corefine: whatever gives clusters can be the first model of `corefine annotate`.
+
+corefine annotate texts/ --model corefine.models.adapters:fastcoref
+corefine predict novel.txt out.jsonl --model my_models:pipeline
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corefine.document import Cluster, Document, Span, document_order, normalise
+from corefine.errors import InputError
+from corefine.formats.tokens import Tokens, text_of
+from corefine.prediction import NONE, Prediction
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+CONFIDENCE = 0.9
+"""The probability of an antecedent that a resolver without probabilities gives. The rest is spread over the others."""
+
+CANDIDATES = 50
+"""Earlier mentions that are candidates for each mention."""
+
+
+def from_clusters(clusters: Iterable[Cluster], *, confidence: float = CONFIDENCE) -> Prediction:
+    """A prediction from entities alone: each mention has the nearest earlier one of its entity as its antecedent."""
+    listed = normalise(clusters)
+    spans = sorted({span.hull for cluster in listed for span in cluster}, key=document_order)
+    place = {span: number for number, span in enumerate(spans)}
+    entity = {place[span.hull]: number for number, cluster in enumerate(listed) for span in cluster}
+    width = min(CANDIDATES, max(len(spans) - 1, 0))
+    candidates = np.full((len(spans), width), NONE)
+    probabilities = np.zeros((len(spans), 1 + width))
+    for row in range(len(spans)):
+        earlier = list(range(max(0, row - width), row))
+        same = [other for other in range(row) if entity[other] == entity[row]]
+        if same and same[-1] not in earlier:
+            earlier[0] = same[-1]
+        candidates[row, : len(earlier)] = earlier
+        right = 1 + earlier.index(same[-1]) if same else 0
+        probabilities[row, : 1 + len(earlier)] = (1 - confidence) / (1 + len(earlier))
+        probabilities[row, right] += confidence
+    return Prediction(tuple(spans), candidates, probabilities)
+
+
+class CharacterPredictor:
+    """A resolver that takes a text and gives clusters of [start, end) characters."""
+
+    def __init__(self, resolve: Callable[[str], Sequence[Sequence[tuple[int, int]]]]) -> None:
+        self.resolve = resolve
+
+    def predict(self, document: Document) -> Prediction:
+        text, offsets = text_of(document)
+        words = Tokens(document.tokens, tuple(offsets), document.sentence_starts)
+        spans = ([words.span([pair]) for pair in cluster] for cluster in self.resolve(text))
+        return from_clusters([tuple(span for span in cluster if span is not None) for cluster in spans])
+
+
+def fastcoref(model: Any = None) -> CharacterPredictor:
+    """fastcoref's model `FCoref`, or the one that is given. It is downloaded by fastcoref if it is not there."""
+    if model is None:
+        try:
+            model = import_module("fastcoref").FCoref()
+        except ImportError as error:
+            raise InputError("this needs fastcoref, which is not installed: pip install fastcoref") from error
+    return CharacterPredictor(lambda text: model.predict(texts=[text])[0].get_clusters(as_strings=False))
+
+
+class SpacyPredictor:
+    """A spaCy pipeline with a component that sets `doc.spans["coref_clusters_1"]` and so on."""
+
+    def __init__(self, nlp: Language, prefix: str = "coref_clusters") -> None:
+        self.nlp = nlp
+        self.prefix = prefix
+
+    def predict(self, document: Document) -> Prediction:
+        from spacy.tokens import Doc
+
+        doc = Doc(self.nlp.vocab, words=list(document.tokens))
+        for start in document.sentence_starts:
+            doc[start].is_sent_start = True
+        for _, component in self.nlp.pipeline:
+            doc = component(doc)
+        groups = [group for name, group in doc.spans.items() if name.startswith(self.prefix)]
+        return from_clusters([tuple(Span(span.start, span.end - 1) for span in group) for group in groups])

@@ -1,0 +1,149 @@
+"""Parts from outside: installed ones by name, modules beside the user's files as module:attribute."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+import corefine
+from corefine import plugins
+from corefine.annotation.labels import label_policy
+from corefine.annotation.selectors import make_selector
+from corefine.cli import app
+from corefine.document import Document
+from corefine.errors import InputError
+from corefine.formats import format_of, read_all, write
+from corefine.models.adapters import SpacyPredictor, fastcoref, from_clusters
+from corefine.models.load import load
+from corefine.models.resolver import Resolver
+from corefine.simulation.annotating import annotator_of
+from corefine.simulation.config import SimulationConfig
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin"
+STORY = Document.from_sentences("a", [["Ann", "saw", "Bo", "."], ["Ann", "left"]], [[(0, 0), (4, 4)]])
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The example package as if it were installed: its modules, and its entry points as metadata."""
+    import tomllib
+
+    site = tmp_path / "site"
+    shutil.copytree(EXAMPLE / "src" / "corefine_example", site / "corefine_example")
+    metadata = site / "corefine_example-0.1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: corefine-example\nVersion: 0.1.0\n")
+    groups = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
+    lines = []
+    for group, points in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(site)
+    plugins.installed.cache_clear()
+    yield site
+    plugins.installed.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("corefine_example")]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("example")
+def test_parts_of_an_installed_package(tmp_path: Path) -> None:
+    path = tmp_path / "a.pairs"
+    flat = Document("a", STORY.tokens, (0,), STORY.clusters)
+    assert write(flat, path) == {}
+    assert format_of(path).name == "pairs"
+    assert read_all(path) == [flat]
+    assert make_selector("longest").name == "longest"
+    assert label_policy("half", 0.0).unanswered == 0.5
+    assert load("same-words").predict(STORY).strings == (("Ann", "Ann"),)
+    config = SimulationConfig(selector="longest", annotator="shy", labels="half")
+    assert type(annotator_of(STORY, config)).__name__ == "Shy"
+
+
+@pytest.mark.usefixtures("example")
+def test_parts_as_module_and_attribute_on_the_command_line(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.jsonl", tmp_path / "out.txt"
+    write(STORY, source)
+    run = CliRunner().invoke
+    to = ["--to", "corefine_example.formats:PAIRS", "--lossy"]
+    assert run(app, ["convert", str(source), str(target), *to]).exit_code == 0
+    assert target.read_text().startswith("Ann saw Bo . Ann left\ne0 0 0\n")
+    scored = run(app, ["score", str(source), str(source), "--json", "--metric", "corefine_example.metrics:last_words"])
+    assert json.loads(scored.stdout)["corefine_example.metrics:last_words"]["f1"] == 100
+    options = ["--model", "corefine_example.models:SameWords"]
+    found = run(app, ["predict", str(source), str(tmp_path / "p.jsonl"), *options])
+    assert found.exit_code == 0, found.output
+    assert read_all(tmp_path / "p.jsonl")[0].clusters == (((0, 0), (4, 4)),)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: make_selector("nothing:here"), "there is no nothing:here"),
+        (lambda: label_policy("json:loads", 0), "not a LabelPolicy"),
+        (lambda: read_all("x", "json:loads"), "not a corefine.formats.Format"),
+        (lambda: make_selector("gibberish"), "there is no selector"),
+    ],
+)
+def test_what_is_no_such_part_is_refused(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_clusters_make_a_prediction_that_decodes_to_them() -> None:
+    document = Document.from_sentences("a", [list("abcdefgh")], [[(0, 0), (3, 4), (6, 6)], [(1, 2), (7, 7)]])
+    result = Resolver(SimpleNamespace(predict=lambda each: from_clusters(each.clusters))).predict(document)
+    assert result.clusters == document.clusters
+    assert result.probability((7, 7), (1, 2)) > 0.9
+
+
+def test_fastcoref_as_a_model() -> None:
+    """The shape of fastcoref's interface; its own package needs older versions of others than corefine."""
+
+    class Found:
+        def get_clusters(self, *, as_strings: bool) -> list[list[tuple[int, int]]]:
+            assert not as_strings
+            return [[(0, 3), (15, 18)]]
+
+    model = SimpleNamespace(predict=lambda texts: [Found() for _ in texts])
+    result = Resolver(fastcoref(model)).predict("Ann saw Bo on. Ann left.")
+    assert result.strings == (("Ann", "Ann"),)
+    assert result.offsets == (((0, 3), (15, 18)),)
+
+
+def test_a_spacy_pipeline_as_a_model() -> None:
+    import spacy
+    from spacy.language import Language
+
+    @Language.component("test_coref")
+    def component(doc: spacy.tokens.Doc) -> spacy.tokens.Doc:
+        doc.spans["coref_clusters_1"] = [doc[0:1], doc[4:5]]
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("test_coref")
+    assert Resolver(SpacyPredictor(nlp)).predict(STORY).strings == (("Ann", "Ann"),)
+
+
+@pytest.mark.nightly
+def test_the_example_package_installs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path), str(EXAMPLE)]
+    subprocess.run(command, check=True)
+    program = "from corefine import plugins; print(*sorted(plugins.installed('selectors')))"
+    paths = f"{tmp_path}:{Path(corefine.__file__).parents[1]}"
+    run = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": paths}, capture_output=True, text=True)
+    assert run.stdout.split() == ["longest"], run.stderr
+
+
+def test_the_page_shows_the_files_of_the_example() -> None:
+    page = (EXAMPLE.parents[1] / "docs" / "extend.md").read_text("utf-8")
+    for file in (EXAMPLE / "src" / "corefine_example").glob("[!_]*.py"):
+        assert f"```python\n{file.read_text('utf-8')}```" in page, file.name
