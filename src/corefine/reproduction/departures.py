@@ -65,7 +65,7 @@ def _corpus(run: RunRecord) -> str:
     documents = run.info.corpus.train
     if documents == CORPUS_DOCUMENTS:
         return CORPUS
-    return f"{run.corpus} ({documents:,} training documents of about {tokens:.0f} tokens)"
+    return f"{run.corpus} ({documents:,} training documents of about {round(tokens, -2):.0f} tokens)"
 
 
 def _encoder(encoder: dict[str, Any]) -> str:
