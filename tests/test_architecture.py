@@ -22,7 +22,7 @@ ALLOWED = {
     "files": {"errors"},
     "links": {"document", "errors"},
     "scores": {"document", "errors"},
-    "annotation": {"plugins", "document", "errors", "links", "prediction"},
+    "annotation": {"plugins", "document", "errors", "links", "prediction", "scores"},
     "formats": {"plugins", "document", "errors", "files"},
     "corpora": {"document", "errors", "files", "formats", "scores"},
     "models": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 from corefine.corpora import stories
 from corefine.document import Document
@@ -37,8 +38,11 @@ def every_document() -> dict[str, Document]:
         "touch",
         "list",
         "modes",
+        "instead",
+        "finder",
+        "rejected",
     )
-    told = dict(zip(names, stories.load(), strict=False))
+    told = dict(zip(names, cycle(stories.load()), strict=False))
     made = {
         "hostile": Document.from_sentences("hostile", HOSTILE),
         "giant": Document.from_sentences("giant", [["Anna", "sat", "x" * 1_000_000, "."], ["She", "saw", "Anna", "."]]),

@@ -12,7 +12,7 @@ from corefine.models import rules
 from corefine.project import Project
 from corefine.project.store import predictions, schema
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import Browser, another, change, gold_answer, golds, new_id
+from helpers.projects import Browser, another, change, gold_answer, golds, new_id, serve
 
 
 def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> None:
@@ -27,6 +27,28 @@ def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> Non
     assert places == list(range(1, len(places) + 1))
 
 
+def test_all_that_the_model_knows_can_be_found(browser: Browser, project: Project) -> None:
+    question = browser.get("next")["question"]
+    known = browser.get(f"documents/{question['document']}/entities")
+    spans = {tuple(span) for span in (*known["mentions"], *known["unlikely"])}
+    _, prediction = project.newest_prediction(question["document"])
+    assert spans == {tuple(span) for span in prediction.spans}
+    assert all(entity["name"] in [each["span"] for each in entity["mentions"]] for entity in known["entities"])
+
+
+def test_what_answers_set_apart_is_told(project: Project) -> None:
+    change(project, protocol="pairwise")
+    with serve(project) as client:
+        browser = Browser(client)
+        question = browser.get("next")["question"]
+        rejected: dict[str, list[Any]] = {}
+        while str(question["mention"]) not in rejected:
+            assert question["apart"] == []
+            rejected[str(question["mention"])] = [question["antecedent"]]
+            question = browser.answer(question, {"same": False})["next"]["question"]
+        assert question["apart"] == rejected[str(question["mention"])]
+
+
 def test_one_round_trip_an_answer(browser: Browser) -> None:
     state = browser.get("next")
     assert state["state"] == "question"
@@ -34,6 +56,7 @@ def test_one_round_trip_an_answer(browser: Browser) -> None:
     assert question["mention_text"]
     assert question["why"]["entities"][0]["probability"] >= question["why"]["entities"][-1]["probability"]
     assert abs(sum(each["probability"] for each in question["why"]["entities"]) - 1.0) < 0.2
+    assert [chance["asked"] for chance in question["why"]["entities"]].count(True) == 1
     timing = {"reading": 1.0, "initial": 2.5, "follow_up": None}
     result = browser.answer(question, {"same": True}, timing=timing)
     assert result["outcome"]["number"] == question["number"] == 1

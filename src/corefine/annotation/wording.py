@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from corefine.annotation.log import AnswerEntry, EditEntry, LogEntry
 from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.document import Document, Span, document_order
 from corefine.links import Cannot, First, Must, NotAMention
+from corefine.scores.pronouns import is_pronoun
 
 LONGEST = 60
+MOST_OF_NAME = 4
+"""Capitalised words up to which a longer name is a better one."""
+
 Quote = Callable[[Span], str]
 
 
@@ -23,6 +27,20 @@ def quoted(document: Document, span: Span) -> str:
 def quoted_with_place(document: Document, span: Span) -> str:
     """The words of a span in quotes, and its tokens."""
     return f"“{document.words(span)}” ({span})"
+
+
+def best_name(document: Document, mentions: Iterable[Span]) -> Span:
+    """The mention that names an entity best: rather a name than a noun, a noun than a pronoun, then the first."""
+
+    def rank(span: Span) -> tuple[bool, int, int]:
+        opens = document.sentence_spans[document.sentence_of(span)].start
+        tokens = range(span.start, span.end + 1)
+        free = (token for token in tokens if token != opens and document.tokens[token - 1][-1:].isalnum())
+        capitals = sum(document.tokens[token][:1].isupper() for token in free)
+        is_name = 2 * capitals >= len(tokens)
+        return not is_pronoun(document, span), min(capitals, MOST_OF_NAME) if is_name else 0, -span.start
+
+    return max(mentions, key=rank)
 
 
 def spans_in_order(entry: LogEntry) -> list[Span]:

@@ -22,6 +22,7 @@ from corefine.project.work.workspace import Workspace
 from corefine.web.api.context import COOKIE, InContext, Somebody, check_document, give_cookie, respond, somebody
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.problems import ApiError
+from corefine.web.api.state import ModelStatus, State
 from corefine.web.api.types import (
     STRICT,
     AnswerJson,
@@ -30,12 +31,10 @@ from corefine.web.api.types import (
     HistoryEntry,
     Id,
     LogId,
-    ModelStatus,
     PersonView,
     RequestModel,
     Seconds,
     SpanJson,
-    State,
     TimingJson,
 )
 from corefine.web.peers import address_of

@@ -8,12 +8,14 @@ from typing import Literal
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
 
+from corefine.annotation import wording
 from corefine.annotation.session import Session
 from corefine.document import Document, document_order
 from corefine.project.store import log
 from corefine.project.work.assignments import Assignments
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
-from corefine.web.api.types import Id, RequestModel, SpanJson, State, settled_share
+from corefine.web.api.state import State, settled_share
+from corefine.web.api.types import Id, RequestModel, SpanJson
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
@@ -113,19 +115,27 @@ class MentionView(BaseModel):
 
 
 class EntityView(BaseModel):
-    """`id` is the entity's first mention as text ("3-4"); it changes when the first mention does."""
+    """`id` is the entity's first mention as text ("3-4"); it changes when the first mention does.
+
+    name    the mention that names the entity best
+    """
 
     id: str
     first: str
+    name: SpanJson
     mentions: list[MentionView]
 
 
 class EntitiesView(BaseModel):
-    """`mentions` are all spans that can be clicked as candidates, including those in no entity."""
+    """`mentions` are all spans that can be clicked as candidates, including those in no entity.
+
+    unlikely    the other spans that the model considered
+    """
 
     document: int
     entities: list[EntityView]
     mentions: list[SpanJson]
+    unlikely: list[SpanJson]
 
     @classmethod
     def of(cls, document_id: int, session: Session) -> EntitiesView:
@@ -133,12 +143,12 @@ class EntitiesView(BaseModel):
         clusters = session.relabelled().clusters
         entities = []
         for cluster in clusters:
-            mentions = []
+            members = []
             for span in cluster:
                 row = revision.nodes.row(span)
                 known = links.entity_of(span)
                 human = (known is not None and len(known) > 1) or row is None or bool(revision.settled[row])
-                mentions.append(
+                members.append(
                     MentionView(
                         span=span,
                         text=document.words(span),
@@ -147,15 +157,16 @@ class EntitiesView(BaseModel):
                         probability=None if row is None or human else float(revision.rows[row].max()),
                     )
                 )
-            entities.append(EntityView(id=str(cluster[0]), first=document.words(cluster[0]), mentions=mentions))
+            first, name = document.words(cluster[0]), wording.best_name(document, cluster)
+            entities.append(EntityView(id=str(cluster[0]), first=first, name=name, mentions=members))
         scores = revision.prediction.mention_scores
-        likely = {
-            span
-            for row, span in enumerate(revision.prediction.spans)
-            if (scores is None or scores[row] > 0) and links.is_mention(span)
-        }
-        likely.update(span for cluster in clusters for span in cluster)
-        return cls(document=document_id, entities=entities, mentions=sorted(likely, key=document_order))
+        likely = {span for cluster in clusters for span in cluster}
+        unlikely = []
+        for row, span in enumerate(revision.prediction.spans):
+            if links.is_mention(span) and span not in likely:
+                likely.add(span) if scores is None or scores[row] > 0 else unlikely.append(span)
+        mentions = sorted(likely, key=document_order)
+        return cls(document=document_id, entities=entities, mentions=mentions, unlikely=unlikely)
 
 
 class DoneRequest(RequestModel):

@@ -24,7 +24,8 @@ from corefine.errors import (
     UnknownAnswerError,
 )
 from corefine.project.store.database import is_damage
-from corefine.web.api.types import ErrorBody, HistoryEntry, Problem, State
+from corefine.web.api.state import ErrorBody, Problem, State
+from corefine.web.api.types import HistoryEntry
 
 
 class ApiError(Exception):

@@ -15,7 +15,8 @@ from corefine.project.study import study
 from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import InContext, Somebody, owner, somebody
-from corefine.web.api.types import AnswerJson, ClientId, Id, QuestionView, RequestModel, ResponseModel, TimingJson, Why
+from corefine.web.api.state import QuestionView, Why
+from corefine.web.api.types import AnswerJson, ClientId, Id, RequestModel, ResponseModel, TimingJson
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 owner_routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])

@@ -14,7 +14,8 @@ from corefine.document import Span
 from corefine.errors import AnswerError
 from corefine.web.api.context import somebody
 from corefine.web.api.documents import DocumentText
-from corefine.web.api.types import AnswerJson, QuestionView, RequestModel, Why
+from corefine.web.api.state import QuestionView, Why
+from corefine.web.api.types import AnswerJson, RequestModel
 
 STORY = "harbour"
 TUTORIAL_ID = 0

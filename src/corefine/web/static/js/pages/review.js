@@ -6,6 +6,7 @@ import { resolveContradiction } from "../question/contradiction.js";
 import { dialog } from "../core/dialog.js";
 import { button, h, visible } from "../core/dom.js";
 import { EntityList } from "../question/entity-list.js";
+import { entityEntries } from "../question/finder.js";
 import { plural } from "../core/format.js";
 import { Reader } from "../text/reader.js";
 import { key, same } from "../text/spans.js";
@@ -175,8 +176,8 @@ class ReviewPage {
     return dialog({
       label: title,
       content: (close) => {
-        const list = new EntityList({ label: "Type to find an entity", numbered: false, choose: (entity) => close(entity.mentions[0].span) });
-        list.show([...others].sort((a, b) => b.mentions.length - a.mentions.length));
+        const list = new EntityList({ label: "Type to find an entity", numbered: false, choose: ({ span }) => close(span) });
+        list.show(entityEntries(this.reader.view, [...others].sort((a, b) => b.mentions.length - a.mentions.length)));
         setTimeout(() => list.focus());
         return [h("h2", {}, title), list.element, button("Cancel", { key: "Esc", keys: "Escape", run: () => close(null) })];
       },

@@ -1,4 +1,4 @@
-/** A list of known entities, each by its first mention, that typing filters. A combobox with a listbox. */
+/** A list of entities and spans, each with its place, that typing filters and extends. A combobox with a listbox. */
 
 import { h, kbd, quoted, replace, visible } from "../core/dom.js";
 import { percent, plural } from "../core/format.js";
@@ -7,12 +7,16 @@ const SHOWN = 60;
 let count = 0;
 
 export class EntityList {
-  /** `choose(entity)` takes one; `preview(entity or null, {scroll})` follows the highlighted one. */
-  constructor({ label, choose, preview = () => {}, numbered = true }) {
+  /**
+   * `choose(entry)` takes one; `preview(entry or null, {scroll})` follows the highlighted one; `search(words, shown)`
+   * finds more entries than are listed.
+   */
+  constructor({ label, choose, preview = () => {}, search = () => [], numbered = true }) {
     this.choose = choose;
     this.preview = preview;
+    this.search = search;
     this.numbered = numbered;
-    this.entities = [];
+    this.entries = [];
     this.found = [];
     this.at = -1;
     this.id = `entities-${(count += 1)}`;
@@ -38,35 +42,38 @@ export class EntityList {
     });
   }
 
-  /** Entities as {first, mentions, probability?}, the likeliest first. */
-  show(entities) {
-    this.entities = entities;
+  /** Entries as {name, place, spans, texts, probability}, as finder.js makes them, the likeliest first. */
+  show(entries) {
+    this.entries = entries;
     this.input.value = "";
     this.filter();
   }
 
   filter() {
     const wanted = this.input.value.trim().toLocaleLowerCase();
-    const fits = ({ first }) => !wanted || first.toLocaleLowerCase().includes(wanted);
-    const starts = ({ first }) => Number(!first.toLocaleLowerCase().startsWith(wanted));
-    const found = this.entities.filter(fits);
-    if (wanted) found.sort((a, b) => starts(a) - starts(b));
+    const fits = ({ texts }) => !wanted || texts.some((text) => text.toLocaleLowerCase().includes(wanted));
+    const starts = ({ texts }) => Number(!texts.some((text) => text.toLocaleLowerCase().startsWith(wanted)));
+    let found = this.entries.filter(fits);
+    if (wanted) found = [...found.sort((a, b) => starts(a) - starts(b)), ...this.search(wanted, found)];
     this.found = found.slice(0, SHOWN);
     this.at = -1;
-    const rows = this.found.map((entity, index) => this.row(entity, index, !wanted));
+    const rows = this.found.map((entry, index) => this.row(entry, index, wanted));
     const rest = found.length - this.found.length;
-    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "No known entity matches. Select its words in the text." : "No entity is known yet. Select words in the text."));
+    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "These words do not stand before the mention." : "No entity is known yet. Select words in the text."));
     if (rest > 0) rows.push(h("li", { class: "none", role: "presentation" }, `and ${rest} more: type to filter`));
     replace(this.list, rows);
     this.input.removeAttribute("aria-activedescendant");
     if (wanted && this.found.length) this.highlight(0);
   }
 
-  row(entity, index, plain) {
-    const { first, mentions, probability } = entity;
+  row(entry, index, wanted) {
+    const { name, place, spans, probability } = entry;
+    const times = spans.length > 1 ? `×${spans.length}` : "";
+    const also = wanted && entry.texts.find((text) => text !== name && text.toLocaleLowerCase().includes(wanted));
+    const other = also && !name.toLocaleLowerCase().includes(wanted) ? also : null;
     const bar = h("span", { class: "bar-fill" });
     bar.style.setProperty("--share", probability ?? 0);
-    const hint = plain && this.numbered && index < 9 ? kbd(String(index + 1)) : h("kbd", { class: "no", "aria-hidden": "true" });
+    const hint = !wanted && this.numbered && index < 9 ? kbd(String(index + 1)) : h("kbd", { class: "no", "aria-hidden": "true" });
     return h(
       "li",
       {
@@ -74,12 +81,12 @@ export class EntityList {
         role: "option",
         "aria-selected": "false",
         data: { index },
-        "aria-label": `${visible(first)}, ${plural(mentions.length, "mention")}${probability ? `, ${percent(probability)}` : ""}`,
-        on: { pointerenter: () => this.preview(entity), pointerleave: () => this.preview(null) },
+        "aria-label": `${visible(name)}, sentence ${place}, ${entry.plain ? "text" : plural(spans.length, "mention")}${probability ? `, ${percent(probability)}` : ""}`,
+        on: { pointerenter: () => this.preview(entry), pointerleave: () => this.preview(null) },
       },
       hint,
-      quoted(first, { class: "first" }),
-      h("span", { class: "count" }, probability >= 0.005 ? percent(probability) : `×${mentions.length}`),
+      h("span", { class: entry.plain ? "first plain" : "first" }, quoted(name), other && h("span", { class: "also" }, " also ", quoted(other))),
+      h("span", { class: "count" }, `s. ${place}`, times && ` ${times}`, probability >= 0.005 ? ` · ${percent(probability)}` : ""),
       probability >= 0.005 ? bar : null,
     );
   }
@@ -110,7 +117,7 @@ export class EntityList {
     event.stopPropagation();
   }
 
-  /** Take the entity with this number in the unfiltered list. */
+  /** Take the entry with this number in the unfiltered list. */
   pick(number) {
     if (!this.input.value && this.found[number - 1]) this.choose(this.found[number - 1]);
   }

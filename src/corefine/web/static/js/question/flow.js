@@ -4,6 +4,8 @@
  */
 
 import { visible } from "../core/dom.js";
+import { choices, occurrences } from "./finder.js";
+import { askAgain } from "./rejected.js";
 import { QuestionPanel } from "./panel.js";
 import { compare, first, key, last, same } from "../text/spans.js";
 import { Stopwatch } from "../core/stopwatch.js";
@@ -30,8 +32,10 @@ export class QuestionFlow {
       unsure: () => this.reply("unsure"),
       boundaries: () => this.boundaries(),
       back: () => this.back(),
-      entity: (entity) => this.entity(entity),
-      preview: (entity, options) => this.preview(entity, options),
+      entity: (entry) => this.entity(entry),
+      preview: (entry, options) => this.preview(entry, options),
+      search: (words, shown) => this.search(words, shown),
+      instead: (chance) => this.instead(chance),
     });
     reader.chosen = (span) => this.chosen(span);
   }
@@ -65,7 +69,8 @@ export class QuestionFlow {
   /** The question with the words as they stand in the text, not as tokens joined by spaces. */
   worded(question) {
     const words = (span) => span && this.reader.view.words(span);
-    const entities = question.why.entities.map((chance) => ({ ...chance, first: words(chance.span) }));
+    const place = (span) => span && this.reader.view.sentenceOf[first(span)] + 1;
+    const entities = question.why.entities.map((chance) => ({ ...chance, first: words(chance.name ?? chance.span), place: place(chance.name ?? chance.span) }));
     return { ...question, mention_text: words(question.mention), antecedent_text: words(question.antecedent), why: { ...question.why, entities } };
   }
 
@@ -110,26 +115,26 @@ export class QuestionFlow {
     const allowed = (token) => token <= last(question.mention);
     this.reader.selection.begin({ allowed });
     this.panel.list.show([]);
+    this.rejected = this.denied.same === false && question.antecedent ? [question.antecedent] : [];
     this.known().then((known) => {
       if (this.phase !== "follow-up" || this.question !== question || !known) return;
       const { selection } = this.reader;
+      const chain = known.entities.find(({ mentions }) => mentions.some(({ span }) => this.rejected.some((each) => same(each, span))));
+      if (chain) this.rejected = chain.mentions.map(({ span }) => span);
       selection.begin({ allowed, candidates: known.mentions.filter((span) => this.possible(span)), span: selection.span });
-      this.panel.list.show(this.ranked(known.entities));
+      this.panel.list.show(choices(this.reader.view, known, question, this.rejected));
     });
+  }
+
+  /** Any earlier text with these words, besides what the list shows. */
+  search(words, shown) {
+    const taken = new Set([...shown.flatMap(({ spans }) => spans), ...this.rejected].map(key));
+    return occurrences(this.reader.view, words, first(this.question.mention) - 1, taken);
   }
 
   /** Whether a span can be named as an earlier mention: it comes before, and was not just denied. */
   possible(span) {
     return compare(span, this.question.mention) < 0 && !same(span, this.question.antecedent);
-  }
-
-  /** Known entities that begin before the mention: the likeliest first, then the nearest. */
-  ranked(entities) {
-    const chances = new Map(this.question.why.entities.map(({ entity, probability }) => [entity, probability]));
-    return entities
-      .filter(({ mentions }) => this.possible(mentions[0].span))
-      .map((entity) => ({ ...entity, first: this.reader.view.words(entity.mentions[0].span), probability: chances.get(entity.id) ?? 0 }))
-      .sort((a, b) => b.probability - a.probability || compare(b.mentions[0].span, a.mentions[0].span));
   }
 
   /** Time since the last step goes to the initial question or to the follow-up. */
@@ -170,7 +175,7 @@ export class QuestionFlow {
     else {
       this.spend();
       this.enter("follow-up");
-      this.app.announce("No. Mark the first appearance: type to find a known entity, or press F if this is the first.");
+      this.app.announce("No. Mark the first appearance: type any earlier words, or press F if this is the first.");
     }
   }
 
@@ -216,19 +221,42 @@ export class QuestionFlow {
       else this.say({ reply: "boundaries", span });
     } else if (this.phase === "follow-up") {
       if (same(span, this.question.mention)) this.isFirst();
-      else if (same(span, this.question.antecedent)) this.panel.say("You just said that these two are not the same.", "warn");
       else if (compare(span, this.question.mention) > 0) this.panel.say("The first appearance comes before the mention.", "warn");
-      else this.say({ ...this.denied, reply: earlier ? "antecedent" : "first", span });
+      else this.name(earlier ? "antecedent" : "first", span);
     }
   }
 
-  entity(entity) {
-    if (this.phase === "follow-up") this.say({ ...this.denied, reply: "first", span: entity.mentions[0].span });
+  /** Name an earlier span. What was just rejected is shown as a contradiction. */
+  async name(reply, span) {
+    const { question } = this;
+    if (!this.rejected.some((each) => same(each, span))) return this.say({ ...this.denied, reply, span });
+    const { view } = this.reader;
+    const said = await askAgain({ mention: question.mention_text, denied: question.antecedent_text, named: view.words(span), exact: same(span, question.antecedent) });
+    if (this.question !== question || this.phase !== "follow-up" || !said) return null;
+    return this.say(said === "same" ? { same: true } : { ...this.denied, reply, span });
   }
 
-  preview(entity, { scroll = false } = {}) {
-    this.reader.view.markAll("shown", entity ? entity.mentions.map(({ span }) => span) : []);
-    if (entity && scroll) this.reader.reveal(entity.mentions[0].span);
+  /** An entry of the list: a known entity by its first mention, or a span that need not be the first. */
+  entity({ entity, span }) {
+    if (this.phase === "follow-up") this.name(entity ? "first" : "antecedent", span);
+  }
+
+  /** Whether a reason's row can be the answer: "no, this one", in one step. */
+  get quick() {
+    return this.phase === "initial" && this.question.protocol === "discrete" && this.question.why.entities.length > 0;
+  }
+
+  /** Take the entity of a reason's row: the proposed one is a yes. */
+  instead({ span, asked }) {
+    if (!this.quick) return;
+    if (asked) this.say({ same: true });
+    else if (span) this.say({ same: false, reply: "antecedent", span });
+    else this.say({ same: false, reply: "first", span: this.question.mention });
+  }
+
+  preview(entry, { scroll = false } = {}) {
+    this.reader.view.markAll("shown", entry ? entry.spans : []);
+    if (entry && scroll) this.reader.reveal(entry.span);
   }
 
   chosen(span) {

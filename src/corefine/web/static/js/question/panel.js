@@ -24,10 +24,11 @@ export class QuestionPanel {
     this.back = button("Back", { key: "Esc", keys: "Escape", class: "small quiet back", run: () => act.back() });
     this.said = h("p", { class: "said" });
     this.list = new EntityList({
-      label: "Type to find a known entity",
+      label: "Type any earlier words",
       numbered,
-      choose: (entity) => act.entity(entity),
-      preview: (entity, options) => act.preview(entity, options),
+      choose: (entry) => act.entity(entry),
+      preview: (entry, options) => act.preview(entry, options),
+      search: (words, shown) => act.search(words, shown),
     });
     this.why = h("div", { class: "why" });
     this.sets = this.actions();
@@ -111,7 +112,12 @@ export class QuestionPanel {
     this.busy(false);
     this.back.hidden = phase === "initial" || !canGoBack;
     this.chosen(null);
-    if (phase === "initial") why(this.why, question);
+    if (phase === "initial") why(this.why, question, this.act);
+  }
+
+  /** Take the row with this number from the reasons. */
+  choose(number) {
+    this.why.querySelectorAll("button.row-choice")[number - 1]?.click();
   }
 
   /** A card without a question: a title, a text, and what Enter does. */

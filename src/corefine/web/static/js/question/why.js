@@ -1,29 +1,49 @@
-/** Why a question was asked: the model's probability for each entity, and how undecided that makes it. */
+/** Why a question was asked: how likely each entity is. Each row is an answer too: "no, this one". */
 
-import { h, quoted, replace } from "../core/dom.js";
+import { h, kbd, quoted, replace } from "../core/dom.js";
 import { percent } from "../core/format.js";
 
 const SHOWN = 5;
 
-export function why(element, question) {
+/** `act` has instead(chance) and preview(entry); without a discrete question the rows only inform. */
+export function why(element, question, act) {
   const { selector, score, entropy, entities } = question.why;
   if (!entities.length) return replace(element); // of a tutorial or study: nobody chose it
-  const rows = entities.slice(0, SHOWN).map(({ first, probability }) => {
-    const bar = h("span", { class: "bar-fill" });
-    bar.style.setProperty("--share", probability);
-    return h(
-      "li",
-      {},
-      first === null ? h("span", { class: "first new" }, question.protocol === "mentions" ? "not a mention, or new" : "starts a new entity") : quoted(first, { class: "first" }),
-      h("span", { class: "count" }, percent(probability)),
-      bar,
-    );
-  });
+  const answers = question.protocol === "discrete";
+  const rows = entities.slice(0, SHOWN).map((chance, index) => h("li", {}, row(chance, index, question, answers && act)));
   const measure = `Chosen by ${selector}: score ${score.toFixed(2)}, entropy ${entropy.toFixed(2)} over the entities it could be.`;
-  replace(
+  return replace(
     element,
-    h("h2", {}, "Why this question"),
+    h("h2", {}, answers ? "Or is it one of these?" : "Why this question"),
     h("ul", { "aria-label": "How likely each entity is" }, ...rows),
     h("p", { class: "help" }, measure),
+  );
+}
+
+function row(chance, index, question, act) {
+  const { first, place, mentions, probability, span, asked } = chance;
+  const bar = h("span", { class: "bar-fill" });
+  bar.style.setProperty("--share", probability);
+  const fresh = question.protocol === "mentions" ? "not a mention, or new" : "starts a new entity";
+  const where = [place && `s. ${place}`, mentions > 1 && `×${mentions}`].filter(Boolean).join(" ");
+  const content = [
+    act && kbd(String(index + 1)),
+    h("span", { class: span ? "first" : "first new" }, span ? quoted(first) : fresh),
+    asked && h("span", { class: "asked" }, "asked"),
+    h("span", { class: "count" }, `${where}${where ? " · " : ""}${percent(probability)}`),
+    bar,
+  ];
+  if (!act) return h("span", { class: "row-choice" }, ...content);
+  const preview = (on) => () => act.preview(on && span ? { span, spans: [span] } : null);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "row-choice",
+      "aria-keyshortcuts": String(index + 1),
+      title: asked ? "Yes, this one" : "No, this one",
+      on: { click: () => act.instead(chance), pointerenter: preview(true), pointerleave: preview(false), focus: preview(true), blur: preview(false) },
+    },
+    ...content,
   );
 }

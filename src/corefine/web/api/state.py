@@ -1,0 +1,287 @@
+"""What a person is shown: the question and why it is asked, progress, the model, and what goes wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel
+
+from corefine.annotation import wording
+from corefine.annotation.question import Protocol, Question
+from corefine.annotation.revision import EPSILON, Revision
+from corefine.annotation.session import Session
+from corefine.document import Document, Span, document_order
+from corefine.project.store.predictions import READY, TRAINING
+from corefine.project.work.actions import Shown
+from corefine.project.work.open_document import OpenDocument
+from corefine.project.work.workspace import Workspace, question_id_of
+from corefine.project.work.workspaces import Workspaces
+from corefine.web.api.types import HistoryEntry, SpanJson
+
+MOST_CHANCES = 8
+"""Entities that the reason for a question names."""
+
+MOST_NAMES = 30
+"""Mentions of an entity among which its best name is looked for while somebody waits for a question."""
+
+
+# Questions
+
+
+class EntityChance(BaseModel):
+    """The probability that the mention belongs to one entity; `entity` None is "starts a new entity".
+
+    span, first    the entity's first mention, and its words
+    name           the mention that names the entity best
+    mentions       how many it has
+    asked          whether the proposed antecedent is one of them
+    """
+
+    entity: str | None
+    first: str | None
+    span: SpanJson | None
+    name: SpanJson | None = None
+    mentions: int = 0
+    probability: float
+    asked: bool = False
+
+
+class Why(BaseModel):
+    """Why this question was chosen: the selector, its score, and the most probable entities, best first."""
+
+    selector: str
+    score: float
+    entropy: float
+    entities: list[EntityChance] = []
+
+    @classmethod
+    def of(cls, session: Session, question: Question) -> Why:
+        revision = session.revision
+        row = revision.nodes.row(question.mention)
+        why = cls(selector=session.selector.name, score=question.score, entropy=0.0)
+        if row is None:
+            return why
+        masses = revision.masses(np.array([row]))
+        why.entropy = float(masses.entropy()[0])
+        order = np.argsort(-masses.mass, kind="stable")[:MOST_CHANCES]
+        for label, mass in zip(masses.label[order].tolist(), masses.mass[order].tolist(), strict=True):
+            if label == EPSILON:
+                why.entities.append(EntityChance(entity=None, first=None, span=None, probability=mass))
+            else:
+                why.entities.append(_chance(session, question, _mentions(revision, label - 1), mass))
+        return why
+
+
+def _chance(session: Session, question: Question, mentions: list[Span], probability: float) -> EntityChance:
+    first = mentions[0]
+    return EntityChance(
+        entity=str(first),
+        first=session.document.words(first),
+        span=first,
+        name=wording.best_name(session.document, mentions[:MOST_NAMES]),
+        mentions=len(mentions),
+        probability=probability,
+        asked=question.antecedent in mentions,
+    )
+
+
+def _mentions(revision: Revision, label: int) -> list[Span]:
+    """The mentions of a cluster in document order."""
+    nodes = np.flatnonzero(revision.labels == label).tolist()
+    return sorted((revision.nodes.spans[node] for node in nodes), key=document_order)
+
+
+class QuestionView(BaseModel):
+    """The answer names the question by `id`. `antecedent` is None where the protocol proposes none.
+
+    apart    the first mention of each entity that earlier answers say the mention is not in
+    """
+
+    id: str
+    number: int
+    document: int
+    protocol: Protocol
+    mention: SpanJson
+    mention_text: str
+    antecedent: SpanJson | None
+    antecedent_text: str | None
+    probability: float
+    apart: list[SpanJson] = []
+    why: Why
+
+    @classmethod
+    def of(
+        cls,
+        question_id: str,
+        document_id: int,
+        document: Document,
+        question: Question,
+        why: Why,
+        apart: Sequence[Span] = (),
+    ) -> QuestionView:
+        antecedent = question.antecedent
+        return cls(
+            id=question_id,
+            number=question.number,
+            document=document_id,
+            protocol=question.protocol,
+            mention=question.mention,
+            mention_text=document.words(question.mention),
+            antecedent=antecedent,
+            antecedent_text=None if antecedent is None else document.words(antecedent),
+            probability=question.probability,
+            apart=list(apart),
+            why=why,
+        )
+
+
+def _apart(session: Session, mention: Span) -> list[Span]:
+    links = session.links
+    entity = links.entity_id(mention)
+    return [] if entity is None else [links.first(other) for other in links.cannot_entities(entity)]
+
+
+class ProgressView(BaseModel):
+    """Progress in this document, then in all of them.
+
+    questions       answers that stand
+    settled         share of mentions that need no question
+    seconds_left    of the budget in seconds, or an estimate for the remaining questions
+    """
+
+    questions: int
+    budget: int | None
+    seconds: float
+    seconds_left: float | None
+    settled: float
+    open_mentions: int
+    documents_done: int
+    documents: int
+    total_questions: int
+    total_seconds: float
+    can_undo: bool
+    can_redo: bool
+
+    @classmethod
+    def of(cls, workspace: Workspace, opened: OpenDocument) -> ProgressView:
+        session = opened.session
+        questions, budget, open_mentions = len(session.answers), session.budget, session.open_mentions
+        left: float | None = None
+        if budget.seconds is not None:
+            left = max(0.0, budget.seconds - session.seconds)
+        elif budget.questions is not None:
+            each = session.seconds / questions if questions else session.cost.discrete(1, 1) / 2
+            left = max(0, min(budget.questions - questions, open_mentions)) * each
+        return cls(
+            questions=questions,
+            budget=budget.questions,
+            seconds=session.seconds,
+            seconds_left=left,
+            settled=settled_share(session),
+            open_mentions=open_mentions,
+            documents_done=len(workspace.finished),
+            documents=len(workspace.workspaces.documents()),
+            total_questions=workspace.total_questions,
+            total_seconds=workspace.total_seconds,
+            can_undo=workspace.can_undo,
+            can_redo=workspace.can_redo,
+        )
+
+
+def settled_share(session: Session) -> float:
+    return 1.0 - session.open_mentions / max(1, len(session.revision.prediction))
+
+
+class ModelStatus(BaseModel):
+    """`version` asks the open question. `latest` may be newer. It takes over after one or two more answers."""
+
+    version: int
+    name: str
+    latest: int
+    training: bool
+    share_done: float | None
+    error: str | None
+
+    @classmethod
+    def of(cls, workspaces: Workspaces, opened: OpenDocument | None, *, known: bool = False) -> ModelStatus:
+        """With `known`, from what is known without asking the database."""
+        versions = workspaces.known_versions if known else workspaces.versions()
+        latest = max((version.id for version in versions if version.state == READY), default=0)
+        used = latest if opened is None else opened.version
+        return cls(
+            version=used,
+            name=next((version.name for version in versions if version.id == used), ""),
+            latest=latest,
+            training=any(version.state == TRAINING for version in versions),
+            share_done=workspaces.share_done(),
+            error=versions[-1].message if versions and versions[-1].state not in (READY, TRAINING) else None,
+        )
+
+
+class State(BaseModel):
+    """What to show now.
+
+    question         `question` is open
+    preparing        the model is still reading the document; ask again in a second
+    document-done    its budget is used or nothing is left to ask; `upcoming` is the document to go on with
+    all-done         nothing is left for this person
+    empty            the project has no documents
+    """
+
+    state: Literal["question", "preparing", "document-done", "all-done", "empty"]
+    document: int | None
+    question: QuestionView | None
+    upcoming: int | None
+    progress: ProgressView | None
+    model: ModelStatus
+
+    @classmethod
+    def of(cls, workspace: Workspace, shown: Shown) -> State:
+        opened, asked, question = shown.opened, shown.question, None
+        if opened is not None and asked is not None:
+            session, why = opened.session, Why.of(opened.session, asked)
+            apart = _apart(session, asked.mention)
+            question = QuestionView.of(question_id_of(asked), opened.document_id, session.document, asked, why, apart)
+        return cls(
+            state=shown.state,  # type: ignore[arg-type]  # the same words
+            document=shown.document_id,
+            question=question,
+            upcoming=shown.upcoming,
+            progress=None if opened is None else ProgressView.of(workspace, opened),
+            model=ModelStatus.of(workspace.workspaces, opened),
+        )
+
+    @classmethod
+    def after(cls, workspace: Workspace, document_id: int) -> State:
+        """What to show after an action that is on disk.
+
+        The action is acknowledged whatever happens now. If the state cannot be told, the client is to ask again.
+        """
+        try:
+            return cls.of(workspace, workspace.show_after(document_id))
+        except Exception:
+            logging.getLogger(__name__).exception("an action was recorded, but what comes next cannot be told")
+            model = ModelStatus.of(workspace.workspaces, None, known=True)
+            return cls(
+                state="preparing", document=document_id, question=None, upcoming=None, progress=None, model=model
+            )
+
+
+# Errors
+
+
+class Problem(BaseModel):
+    """What went wrong; `kind` is for programs, `message` for people. `new` contradicts `answers`."""
+
+    kind: str
+    message: str
+    answers: list[HistoryEntry] | None = None
+    new: HistoryEntry | None = None
+    next: State | None = None
+
+
+class ErrorBody(BaseModel):
+    error: Problem

@@ -1,0 +1,27 @@
+"""Entities in words."""
+
+from __future__ import annotations
+
+from corefine.annotation.wording import best_name
+from corefine.document import Document, Span
+
+DOCUMENT = Document.from_sentences(
+    "d",
+    [
+        ["She", "saw", "a", "tall", "stranger", "."],
+        ['"', "The", "stranger", "is", "Isolde", "Marrin", '"', ",", "said", "Isolde", "."],
+        ["The", "stranger", "smiled", "."],
+    ],
+)
+
+
+def test_a_name_is_better_than_a_noun_and_a_noun_than_a_pronoun() -> None:
+    she, noun, full, first_name = Span(0, 0), Span(2, 4), Span(10, 11), Span(15, 15)
+    assert best_name(DOCUMENT, [she]) == she
+    assert best_name(DOCUMENT, [she, noun]) == noun
+    assert best_name(DOCUMENT, [she, noun, first_name, full]) == full
+
+
+def test_a_capital_that_opens_a_sentence_or_a_quotation_is_no_name() -> None:
+    noun, quoted, opening = Span(2, 4), Span(7, 8), Span(17, 18)
+    assert best_name(DOCUMENT, [noun, quoted, opening]) == noun
