@@ -3,14 +3,19 @@
 quiet       with nothing else, before and after: what the rest must be compared with
 crowd       while one person sends 150 requests at a time, over and over
 cookies     while somebody sends cookies that nobody has
+import      while a text of 20 MB is read, divided and stored
+zeros       while a zip of 199 MB of zeros is refused
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +27,7 @@ from typing import Annotated
 import typer
 
 from command import Json, Seed, report, run
+from corefine.corpora import stories
 from corefine.document import Document
 from corefine.errors import InputError
 from load import Annotator, prepare
@@ -35,11 +41,12 @@ BAR_TIMES = 2.0
 BAR_MB = 1000.0
 CROWD = 150
 COOKIES = 4_800
+MEGABYTES = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """How long people waited, and the most memory that the server had until its end."""
+    """How long people waited, and the most memory that the server, and the process that reads uploads, had in it."""
 
     name: str
     errors: int
@@ -83,14 +90,24 @@ class Answering:
     def during(self, name: str, server: Server, seconds: float, work: Callable[[], str]) -> Phase:
         """Measure while the work goes on, at least so long."""
         before = [(len(each.seconds), len(each.errors)) for each in self._people]
+        memory, over = [server.megabytes()], threading.Event()
+
+        def watch() -> None:
+            while not over.wait(0.1):
+                memory.append(server.megabytes())
+
+        watching = threading.Thread(target=watch)
+        watching.start()
         end = time.monotonic() + seconds
         note = work()
         time.sleep(max(0.0, end - time.monotonic()))
+        over.set()
+        watching.join()
         waits = [s for each, (answers, _) in zip(self._people, before, strict=True) for s in each.seconds[answers:]]
         errors = [e for each, (_, errors) in zip(self._people, before, strict=True) for e in each.errors[errors:]]
         if not waits:
             raise InputError(f"{name}: nobody got an answer through: {errors[:1]}")
-        return Phase(name, len(errors), Waits.of([1000 * second for second in waits]), server.peak_megabytes(), note)
+        return Phase(name, len(errors), Waits.of([1000 * second for second in waits]), max(memory), note)
 
 
 def crowd(port: int, cookie: str, seconds: float) -> str:
@@ -131,6 +148,44 @@ def strange_cookies(port: int) -> str:
     return f"{COOKIES} cookies in {time.monotonic() - began:.0f} s"
 
 
+def imported(port: int, token: str, name: str, content: bytes) -> str:
+    """The owner, who sends a file and waits until it is read."""
+    os.nice(19)
+    with Client(port, token) as client:
+        began = time.monotonic()
+        connection = HTTPConnection("127.0.0.1", port, timeout=600)
+        headers = {"Cookie": client.cookie, "X-Corefine": "1"}
+        connection.request("POST", f"/api/documents?wait=0&name={name}", content, headers)
+        now = json.loads(connection.getresponse().read())
+        connection.close()
+        while now["state"] in ("waiting", "reading"):
+            time.sleep(0.5)
+            now = client.call("GET", f"uploads/{now['id']}")
+    came = f"{len(content) / 1e6:.1f} MB sent, {len(now['added'])} documents"
+    refused = f"; {now['skipped'][0]['reason']}" if now["skipped"] else ""
+    return f"{came} in {time.monotonic() - began:.0f} s{refused}"
+
+
+def long_text(megabytes: float, seed: int) -> bytes:
+    """Sentences of the stories, in any order."""
+    rng = Random(seed)
+    sentences = [" ".join(sentence) for story in stories.load() for sentence in story.sentences]
+    parts: list[str] = []
+    size = 0
+    while size < megabytes * 1e6:
+        parts.append(" ".join(rng.choices(sentences, k=rng.randint(2, 8))))
+        size += len(parts[-1].encode()) + 2
+    return "\n\n".join(parts).encode()
+
+
+def zip_of_zeros(megabytes: int) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("zeros.txt", "w") as file:
+        for _ in range(megabytes):
+            file.write(bytes(1_000_000))
+    return buffer.getvalue()
+
+
 def _in_parallel(work: Callable[[], None], number: int) -> None:
     """In this process, which is one of its own: its threads must not hold up those of the people."""
     os.nice(19)
@@ -142,8 +197,13 @@ def _in_parallel(work: Callable[[], None], number: int) -> None:
 
 
 def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed: int = 0) -> Disturbed:
+    from corefine.project import Project
+
     with tempfile.TemporaryDirectory(prefix="corefine-disturbed-") as folder:
         golds, tokens = prepare(Path(folder), people + 1, None, seed)
+        with Project(Path(folder)) as project:
+            _, owner = project.invite("sender", "owner")
+        text, zeros = long_text(MEGABYTES, seed), zip_of_zeros(199)
         with served(Path(folder)) as server:
             answering = Answering(server.port, tokens[:people], golds, think, seed)
             with Client(server.port, tokens[people]) as client:
@@ -153,6 +213,8 @@ def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed
                 ("quiet", lambda: ""),
                 ("crowd", lambda: in_own_process(crowd, server.port, cookie, seconds)),
                 ("cookies", lambda: in_own_process(strange_cookies, server.port)),
+                ("import", lambda: in_own_process(imported, server.port, owner, "long.txt", text)),
+                ("zeros", lambda: in_own_process(imported, server.port, owner, "zeros.zip", zeros)),
                 ("quiet", lambda: ""),
             ]
             phases = [answering.during(name, server, seconds, work) for name, work in works]
@@ -160,7 +222,7 @@ def measure(*, people: int = 20, think: float = 1.0, seconds: float = 20.0, seed
 
 
 def described(result: Disturbed) -> str:
-    lines = [f"{result.people} people answering; the most memory of the server and the process that reads uploads:"]
+    lines = [f"{result.people} people answering; memory is that of the server and of the process that reads uploads"]
     lines += [f"{each.name:8} {each.server_mb:5.0f} MB  {each.waits}  {each.note}" for each in result.phases]
     return "\n".join(lines)
 

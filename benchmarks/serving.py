@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from itertools import cycle
@@ -68,11 +68,10 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
-    def peak_megabytes(self) -> float:
-        """The most memory that the server and the process that reads uploads for it have held at once, so far."""
-        own = _status(self.pid, "VmHWM")
+    def megabytes(self) -> float:
+        """Memory of the server and of the process that reads uploads for it, without the one that trains."""
         readers = [pid for pid in _children(self.pid) if "corefine.formats.sent" in _command(pid)]
-        return own + max((_status(pid, "VmHWM") for pid in readers), default=0.0)
+        return sum(_status(pid, "VmRSS") for pid in (self.pid, *readers))
 
     def cpu_seconds(self) -> float:
         """Processor time of the server alone, without its worker; 0 where the system does not tell."""
@@ -94,7 +93,11 @@ def _status(pid: int, field: str) -> float:
 
 def _children(pid: int) -> list[int]:
     files = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for file in files for child in file.read_text().split()]
+    found = []
+    for file in files:
+        with suppress(OSError):  # a thread that has ended
+            found += [int(child) for child in file.read_text().split()]
+    return found
 
 
 def _command(pid: int) -> str:

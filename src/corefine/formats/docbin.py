@@ -101,19 +101,19 @@ def _span(start: int, end: int, at: dict[int, int]) -> Span | None:
 def losses(document: Document) -> Counter[str]:
     text, offsets = text_of(document)
     differing = sum(text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True))
-    found = undeclared(document, EXPRESSES, NAME) + lost.count(
-        tokens_that_differ_from_the_text=differing,
-        tokens_of_white_space=sum(not token.strip() for token in document.tokens),
-        text_between_tokens=_between(text, offsets),
-        overlapping_tokens=sum(a[1] > b[0] for a, b in pairwise(offsets)),
-    )
+    found = undeclared(document, EXPRESSES, NAME)
     for name in list(found):
         if " of " in name or name.startswith(("field ", "extra ")):  # extra goes along
             del found[name]
     for name in ("sentence comments", "multiword tokens", "empty nodes", "zero mentions", "entity attributes",
                  "mention types", "other annotations"):  # fmt: skip
         found.pop(name, None)
-    return found
+    return found + lost.count(
+        tokens_that_differ_from_the_text=differing,
+        tokens_of_white_space=sum(not token.strip() for token in document.tokens),
+        text_between_tokens=_between(text, offsets),
+        overlapping_tokens=sum(a[1] > b[0] for a, b in pairwise(offsets)),
+    )
 
 
 def _between(text: str, offsets: Any) -> int:

@@ -28,7 +28,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _task(_: Source, record: dict[str, Any], name: str, line: int) -> tasks.Task:
-    text = get_field(record, "text", str, None) or get_field(record, "data", str, None)
+    text = get_field(record, "text", str, get_field(record, "data", str, None))
     if text is None:
         raise WrongError("the task has no text")
     task = tasks.Task(name, text, line, carried=record.get(tasks.CARRIER))

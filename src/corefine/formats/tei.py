@@ -86,7 +86,7 @@ class _Parser:
         self.pieces: list[str] = []
 
     def parse(self) -> None:
-        parser = self.parser = expat.ParserCreate()
+        parser = self.parser = expat.ParserCreate("UTF-8")  # whatever the file declares: its bytes were read as UTF-8
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters

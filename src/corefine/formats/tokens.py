@@ -101,7 +101,7 @@ def _pipeline(language: str) -> Language:
 def _sentence_starts(nlp: Language, tokens: Sequence[str]) -> set[int]:
     from spacy.tokens import Doc
 
-    doc = nlp.get_pipe("sentencizer")(Doc(nlp.vocab, words=list(tokens)))
+    doc = nlp.get_pipe("sentencizer")(Doc(nlp.vocab, words=[token or " " for token in tokens]))
     return {token.i for token in doc if token.is_sent_start}
 
 

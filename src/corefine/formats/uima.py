@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -188,7 +189,8 @@ def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Do
             said = {key: value for key, value in said.items() if value}
             if said or label:
                 features.setdefault(span, [str(span), label, said])
-    language = cas.document_language if cas.document_language not in (None, "x-unspecified") else None
+    languages = [getattr(about, "language", None) for about in cas.select("uima.tcas.DocumentAnnotation")]
+    language = next((each for each in languages if each not in (None, "", "x-unspecified")), None)
     kept: dict[str, Any] = {"mention features": [entry for _, entry in sorted(features.items())]}
     if kind is not None and kind != (CHAIN, LINK):
         kept["types"] = list(kind)
@@ -306,6 +308,30 @@ def losses(document: Document) -> Counter[str]:
     )
 
 
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML cannot hold."""
+
+
+def xmi_losses(document: Document) -> Counter[str]:
+    held = (text_of(document)[0], document.name, document.language or "")
+    return losses(document) + lost.count(characters_that_XML_cannot_hold=len(_UNFIT.findall("".join(held))))
+
+
+def _for_xml(document: Document) -> Document:
+    """The document with other characters for those that XML cannot hold."""
+
+    def fit(text: str) -> str:
+        return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+    return replace(
+        document,
+        name=fit(document.name),
+        tokens=tuple(map(fit, document.tokens)),
+        text=None if document.text is None else fit(document.text),
+        language=None if document.language is None else fit(document.language),
+    )
+
+
 def _cas(document: Document) -> Cas:
     """The CAS to write: the one that was read, or a new one, with the document's entities."""
     content = document.extra.get(KEPT)
@@ -375,11 +401,11 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
 
 
 def render_xmi(document: Document) -> str:
-    return _cas(document).to_xmi(pretty_print=True) or ""
+    return _cas(_for_xml(document)).to_xmi(pretty_print=True) or ""
 
 
 def render_typesystem(document: Document) -> str:
-    return str(_cas(document).typesystem.to_xml())
+    return str(_cas(_for_xml(document)).typesystem.to_xml())
 
 
 def render_json(document: Document) -> str:

@@ -228,6 +228,8 @@ class _Reader:
     def _text(self) -> tuple[str, tuple[Characters, ...]]:
         """The text, with spaces where the file does not say what stands between sentences, and offsets in it."""
         text, offsets = "", list[Characters]()
+        if not self.words or self.starts[-1] == len(self.words):  # a sentence without a sound row
+            return text, ()
         at = 0  # where the text ends, as Java counts
         for start, end in zip(self.starts, [*self.starts[1:], len(self.words)], strict=True):
             number = len(offsets) and self.starts.index(start)
