@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test chromium lint types nightly starter strong bench clean
+.PHONY: docs demo test chromium lint types nightly starter strong bench clean
 
 demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, and the next time goes on from there
 	$(BIN)/corefine annotate --project demo-project $(ARGS)  # ARGS="--port 9000", say
@@ -26,6 +26,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+docs: $(READY)  ## The documentation as a site, in site/
+	$(BIN)/python tools/make_format_table.py
+	$(BIN)/mkdocs build --strict --quiet
+
 nightly: $(READY)  ## The slow, thorough tests
 	$(BIN)/pytest -m nightly
 
@@ -43,7 +47,7 @@ bench: $(READY)  ## Measure every bar on this machine
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(or $(shell command -v $(PYTHON)),python3) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
 	touch $@
 
 clean:

@@ -18,6 +18,7 @@ from corefine.cli.annotate import annotate
 from corefine.cli.convert import check, convert, formats
 from corefine.cli.data import app as data
 from corefine.cli.demo import demo
+from corefine.cli.doctor import doctor
 from corefine.cli.encoders import encoders
 from corefine.cli.options import CommandWithRay
 from corefine.cli.predict import predict
@@ -47,7 +48,22 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
-for command in (annotate, export, invite, times, check, convert, formats, demo, encoders, predict, plot, score, train):
+for command in (
+    annotate,
+    export,
+    invite,
+    times,
+    check,
+    convert,
+    formats,
+    demo,
+    doctor,
+    encoders,
+    predict,
+    plot,
+    score,
+    train,
+):
     app.command()(command)
 for command in (reproduce, simulate):
     app.command(cls=CommandWithRay)(command)
