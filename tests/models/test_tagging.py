@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import spacy
+from typer.testing import CliRunner
 
+from corefine import write
+from corefine.cli import app
 from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.models.tagging import with_tags
@@ -37,6 +41,18 @@ def test_the_tagger_decides_what_a_pronoun_is(pipeline: str) -> None:
     nothing = [[(1, 1), (2, 2)]]
     key = Document.from_sentences("d", [["saw", "him", "them"]], nothing)
     assert score(with_tags([key], pipeline), [key], pronouns=True).b3.f1 == 0  # no cluster with a pronoun is left
+
+
+def test_the_command_takes_a_tagger(pipeline: str, tmp_path: Path) -> None:
+    path = tmp_path / "key.jsonl"
+    write([DOCUMENT], path)
+    for options, recall in ((["--tagger", pipeline], 100.0), ([], 100.0)):
+        result = CliRunner().invoke(app, ["score", str(path), str(path), "--pronouns", "--json", *options])
+        assert json.loads(result.stdout)["b3"]["recall"] == recall
+    other = tmp_path / "other.jsonl"
+    write([Document.from_sentences("d", [["saw", "him", "them"]], [[(1, 1), (2, 2)]])], other)
+    result = CliRunner().invoke(app, ["score", str(other), str(other), "--pronouns", "--json", "--tagger", pipeline])
+    assert json.loads(result.stdout)["b3"]["recall"] == 0  # for this pipeline, none of its clusters has a pronoun
 
 
 def test_a_run_scores_pronouns_by_its_tagger(pipeline: str, tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def score(
     ] = "official",
     per: Annotated[Per | None, typer.Option(help="Show each document or each genre as well.")] = None,
     pronouns: Annotated[bool, typer.Option("--pronouns", help="Score only clusters with a pronoun.")] = False,
+    tagger: Annotated[
+        str | None, typer.Option(help="A spaCy pipeline that finds the pronouns of KEY; word lists if not given.")
+    ] = None,
     compare: Annotated[
         Path | None, typer.Option(help="A second response: the difference, with a 95 % interval by bootstrap.")
     ] = None,
@@ -60,7 +63,7 @@ def score(
     format: Format = None,
 ) -> None:
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
-    golds = _documents(key, format)
+    golds = _documents(key, format, tagger)
 
     def scored(path: Path, documents: list[Document]) -> Report:
         from corefine.formats.conllu.nodes import node_clusters
@@ -110,14 +113,22 @@ def score(
         write_atomically(errors_html, errors_page(wrong).encode())
 
 
-def _documents(path: Path, format: str | None) -> list[Document]:
-    """The documents of a file, of all files in a folder that are of a known format, or of standard input."""
+def _documents(path: Path, format: str | None, tagger: str | None = None) -> list[Document]:
+    """The documents of a file, of all files in a folder that are of a known format, or of standard input.
+
+    tagger    a spaCy pipeline whose tags replace those of the documents
+    """
     import sys
 
     from corefine.formats import find_files, read
 
     wheres = [sys.stdin.buffer] if str(path) == "-" else [file.path for file in find_files([path], format)]
-    return list(tracked((document for where in wheres for document in read(where, format)), f"reading {path}"))
+    found = tracked((document for where in wheres for document in read(where, format)), f"reading {path}")
+    if tagger is None:
+        return list(found)
+    from corefine.models.tagging import with_tags
+
+    return list(with_tags(found, tagger))
 
 
 def _errors(key: list[Document], response: list[Document]) -> Found:
