@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from corefine.annotation.revision import decode
 from corefine.corpora import stories
 from corefine.document import Document, Span
-from corefine.models.rules import predict
+from corefine.models.rules import find_mentions, predict
 from corefine.scores import score
 
 TEXT = (
@@ -51,3 +51,16 @@ def test_any_document_gets_a_prediction(sentences: list[list[str]]) -> None:
     prediction = predict(document)
     assert all(document.holds(span) for span in prediction.spans)
     assert np.allclose(prediction.probabilities.sum(axis=1), 1.0)
+
+
+def test_a_preposition_or_adjective_that_opens_a_sentence_is_no_name() -> None:
+    document = Document.from_sentences(
+        "d",
+        [
+            ["Within", "an", "hour", ",", "Nora", "came", "."],
+            ["Small", "boats", "followed", "her", "."],
+            ["Isolde", "Marrin", "was", "the", "pleasantest", "of", "them", "."],
+        ],
+    )
+    words = [document.words(mention.span) for mention in find_mentions(document)]
+    assert words == ["an hour", "Nora", "her", "Isolde Marrin", "them"]

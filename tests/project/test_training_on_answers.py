@@ -52,13 +52,14 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         project.writer.write(job)
         project.change_settings(ProjectConfig(retrain_every=4))
         worker = Worker(project)
-        worker.step()  # rules first: somebody may be waiting
+        worker.step()  # the model is loaded,
+        worker.step()  # and reads a document: nobody is asked by rules
         workspaces, person = Workspaces(project), project.owner().id
         with workspaces.of(person) as workspace:
             shown = workspace.show()
             assert shown.question is not None
             assert shown.opened is not None
-            assert shown.opened.version == 1
+            assert shown.opened.version == 2
         worker.settle()
         with project.database.read() as connection:
             found = predictions.all_versions(connection)

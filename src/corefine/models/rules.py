@@ -6,6 +6,7 @@ coreference and is not meant to become one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -49,13 +50,21 @@ MALE = frozenset(
 FUNCTION_WORDS = frozenset(
     """
     and or but nor so yet for of in on at by to from with without into onto over under after before behind between
-    through during about against among around as than if when while because although though since until unless
+    through during about against among amongst around above across along amid beneath below beside besides beyond
+    despite down except inside like near off out outside past regarding throughout toward towards underneath up upon
+    via within as than if when while because although though since until unless
     whether where why how who whom whose which what that not never always there here then now once just only even
     also too very is are was were be been being am do does did done has have had having will would shall should
     can could may might must let said says say asked answered went came took gave made saw knew thought told got
     put yes no oh well please
     """.split()
 )
+
+EST_NOUNS = frozenset("forest interest request harvest contest protest conquest arrest bequest inquest tempest".split())
+"""Nouns that end like a superlative."""
+
+QUOTES = frozenset({'"', "“", "'", "‘", "``"})
+"""What a sentence may open with before its first word."""
 
 MOST_NOUN_TOKENS = 4
 """The most tokens of a noun phrase after its determiner."""
@@ -119,22 +128,36 @@ def predict(document: Document, *, candidates: int = 100) -> Prediction:
 def find_mentions(document: Document) -> list[RuleMention]:
     """All mentions the rules see, in document order."""
     found: dict[Span, RuleMention] = {}
-    common = {token for token in document.tokens if token.islower()}
+    names = _names(document)
     for number, sentence in enumerate(document.sentence_spans):
-        for span, kind in _spans(document.tokens, sentence, common):
+        for span, kind in _spans(document.tokens, sentence, names):
             found.setdefault(span, _describe(document, span, kind, number))
     return [found[span] for span in sorted(found)]
 
 
-def _spans(tokens: tuple[str, ...], sentence: Span, common: set[str]) -> Iterator[tuple[Span, Kind]]:
+def _names(document: Document) -> set[str]:
+    """Words that are capitalised where they need not be; or always, and more than once."""
+    tokens, opening = document.tokens, {sentence.start for sentence in document.sentence_spans}
+    common = {token for token in tokens if token.islower()}
+    free, forced = set(), Counter[str]()
+    for position, token in enumerate(tokens):
+        if token[0].isupper():
+            if position in opening or tokens[position - 1] in QUOTES:
+                forced[token.lower()] += 1
+            else:
+                free.add(token.lower())
+    return free | {word for word, times in forced.items() if times > 1 and word not in common}
+
+
+def _spans(tokens: tuple[str, ...], sentence: Span, names: set[str]) -> Iterator[tuple[Span, Kind]]:
     position = sentence.start
     while position <= sentence.end:
         word = tokens[position].lower()
         if word in PRONOUNS:
             yield Span(position, position), Kind.PRONOUN
-        if _is_name(tokens, position, sentence, common):
+        if _is_name(tokens, position, sentence, names):
             end = position
-            while end < sentence.end and _is_name(tokens, end + 1, sentence, common):
+            while end < sentence.end and _is_name(tokens, end + 1, sentence, names):
                 end += 1
             yield Span(position, _with_possessive(tokens, end, sentence)), Kind.NAME
             position = end
@@ -145,13 +168,19 @@ def _spans(tokens: tuple[str, ...], sentence: Span, common: set[str]) -> Iterato
         position += 1
 
 
-def _is_name(tokens: tuple[str, ...], position: int, sentence: Span, common: set[str]) -> bool:
-    """Capitalised, and not merely because it opens the sentence."""
-    token = tokens[position]
-    word = token.lower()
-    if not token[0].isupper() or word in FUNCTION_WORDS or word in PRONOUNS or word in DETERMINERS:
+def _is_name(tokens: tuple[str, ...], position: int, sentence: Span, names: set[str]) -> bool:
+    """Capitalised, and not merely because it opens the sentence: a preposition or adjective there is no name."""
+    if not _may_be_name(tokens[position]):
         return False
-    return word not in common or (position > sentence.start and tokens[position - 1] not in {'"', "“", "'", "‘"})
+    if tokens[position].lower() in names:
+        return True
+    # Before another name, as in "Isolde Marrin", or as a title.
+    return tokens[position].lower() in TITLES or (position < sentence.end and _may_be_name(tokens[position + 1]))
+
+
+def _may_be_name(token: str) -> bool:
+    word = token.lower()
+    return token[0].isupper() and word not in FUNCTION_WORDS and word not in PRONOUNS and word not in DETERMINERS
 
 
 def _noun_phrase_end(tokens: tuple[str, ...], determiner: int, sentence: Span) -> int:
@@ -165,7 +194,12 @@ def _noun_phrase_end(tokens: tuple[str, ...], determiner: int, sentence: Span) -
         if end > determiner and word.endswith(("ed", "ly", "ing")):  # most likely a verb or an adverb has begun
             break
         end += 1
-    return end
+    return determiner if _is_superlative(tokens[end].lower()) else end
+
+
+def _is_superlative(word: str) -> bool:
+    """Whether it is an adjective like "pleasantest", which heads no noun phrase that the rules could link."""
+    return len(word) > 5 and word.endswith("est") and word not in EST_NOUNS
 
 
 def _with_possessive(tokens: tuple[str, ...], end: int, sentence: Span) -> int:

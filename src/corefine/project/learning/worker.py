@@ -12,9 +12,10 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import insert, select, update
 
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError
@@ -28,8 +29,6 @@ from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TR
 from corefine.project.work import assignments
 
 IDLE_SECONDS = 0.5
-RULES_SECONDS = 2.0
-"""How long a new project predicts with rules before it loads the starter model."""
 Predict = Callable[[Document], Prediction]
 
 
@@ -42,7 +41,7 @@ class Worker:
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
         self._tried: set[str] = set()
-        self._rules_until = time.monotonic() + RULES_SECONDS
+        self._scored: set[int] = set()
         self._begin()
 
     def run(self) -> None:
@@ -53,16 +52,12 @@ class Worker:
                 time.sleep(IDLE_SECONDS)
 
     def step(self) -> bool:
-        """Predict one document, or train once. Returns whether there was anything to do."""
+        """Load the first model, predict one document, or train once. Returns whether there was anything to do."""
         version = self._version()
         if self._wants_first_model(version):
-            # People may be waiting for a first question, and a model takes time to load.
-            waiting = time.monotonic() < self._rules_until or not self._has_read_any(version)
-            if version.kind == RULES and waiting and self._read_one(version):
-                return True
-            self._load_first_model(version)
+            self._load_first_model()
             return True
-        if self._read_one(version):
+        if self._read_one(version) or self._score(version):
             return True
         if training.is_due(self.project):
             training.train(self.project, self)
@@ -104,7 +99,7 @@ class Worker:
                     predictions.finish_version(connection, version.id, FAILED, message=training.INTERRUPTED)
 
     def _version(self) -> ModelVersion:
-        """The newest version. The first one of a project is the rules, which need no loading."""
+        """The newest version. The first one of a project is the rules, for when no model can be loaded."""
         with self.project.database.write() as connection:
             latest = predictions.latest_version(connection)
             if latest is None:
@@ -125,34 +120,28 @@ class Worker:
             names = [each.name for each in predictions.all_versions(connection) if each.kind == STARTER]
         return not names or names[-1] != name
 
-    def _load_first_model(self, present: ModelVersion) -> None:
+    def _load_first_model(self) -> None:
         """Change to the model that the settings name, if it can be loaded."""
         name = self.project.settings.model
         self._tried.add(name)
+        self.report("loading")
         try:
             predict = _load(self.project, name)
         except CorefineError as error:
             if name != "starter":
                 self.report("failed", message=f"the model {name} cannot be used: {error}")
-            if present.kind != RULES:
-                return
-            f1 = training.held_out_f1(self.project, rules.predict)
-            self.project.writer.write(
-                lambda connection: predictions.finish_version(connection, present.id, READY, f1=f1)
-            )
             return
-        f1 = training.held_out_f1(self.project, predict)
+        add = partial(predictions.add_version, name=name, kind=STARTER)
+        self._predictors[self.project.writer.write(add)] = predict
 
-        def job(connection: Connection) -> int:
-            number = predictions.add_version(connection, name, STARTER)
-            predictions.finish_version(connection, number, READY, f1=f1)
-            return number
-
-        self._predictors[self.project.writer.write(job)] = predict
-
-    def _has_read_any(self, version: ModelVersion) -> bool:
-        asked = [entry for entry in self.project.documents.all() if not entry.held_out]
-        return any(self.project.predictions.exists(version.id, entry.id) for entry in asked)
+    def _score(self, version: ModelVersion) -> bool:
+        """Score a first model on held-out documents. This comes after people have their questions."""
+        if version.kind == TRAINED or version.f1 is not None or version.id in self._scored:
+            return False
+        self._scored.add(version.id)
+        f1 = training.held_out_f1(self.project, self._predictor(version))
+        self.project.writer.write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
+        return True
 
     def _read_one(self, version: ModelVersion) -> bool:
         """Predict a document that has no prediction of this version; those being annotated come first."""

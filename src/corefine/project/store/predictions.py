@@ -89,6 +89,12 @@ def training_share(connection: Connection) -> float | None:
     return share
 
 
+def worker_state(connection: Connection) -> str:
+    """What the background process is doing: idle, loading, predicting, training or failed; "" before it has begun."""
+    state: str | None = connection.execute(select(schema.worker.c.state)).scalar()
+    return state or ""
+
+
 class Predictions:
     """The prediction files of a project."""
 

@@ -111,6 +111,11 @@ class Workspaces:
         """How far training has come, while it runs."""
         return self._share_done
 
+    def worker_state(self) -> str:
+        """What the background process is doing."""
+        with self.project.database.read() as connection:
+            return predictions.worker_state(connection)
+
     def newest(self, document_id: int) -> int | None:
         """The newest version that has read the document, at most a second old."""
         ready = [version.id for version in self.versions() if version.state == predictions.READY]

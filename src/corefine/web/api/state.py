@@ -221,11 +221,29 @@ class ModelStatus(BaseModel):
         )
 
 
+class Preparing(BaseModel):
+    """Why there is no question yet.
+
+    doing    what the background process does: loading (the model), predicting, training, failed, idle, or ""
+    read     how many documents the newest model has read, of `documents`
+    """
+
+    doing: str
+    read: int
+    documents: int
+
+    @classmethod
+    def of(cls, workspaces: Workspaces) -> Preparing:
+        every = workspaces.documents()
+        read = sum(workspaces.newest(document.id) is not None for document in every)
+        return cls(doing=workspaces.worker_state(), read=read, documents=len(every))
+
+
 class State(BaseModel):
     """What to show now.
 
     question         `question` is open
-    preparing        the model is still reading the document; ask again in a second
+    preparing        the model is being loaded or reads the document (see `preparing`); ask again in a second
     document-done    its budget is used or nothing is left to ask; `upcoming` is the document to go on with
     all-done         nothing is left for this person
     empty            the project has no documents
@@ -236,6 +254,7 @@ class State(BaseModel):
     question: QuestionView | None
     upcoming: int | None
     progress: ProgressView | None
+    preparing: Preparing | None = None
     model: ModelStatus
 
     @classmethod
@@ -251,6 +270,7 @@ class State(BaseModel):
             question=question,
             upcoming=shown.upcoming,
             progress=None if opened is None else ProgressView.of(workspace, opened),
+            preparing=Preparing.of(workspace.workspaces) if shown.state == "preparing" else None,
             model=ModelStatus.of(workspace.workspaces, opened),
         )
 

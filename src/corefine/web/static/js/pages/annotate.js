@@ -127,7 +127,7 @@ class AnnotatePage {
     this.flow.watch.stop();
     const { panel } = this;
     if (state.state === "preparing") {
-      panel.card("One moment", "The model is reading this document.");
+      this.prepare(state.preparing);
       this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 1000);
     } else if (state.state === "document-done") {
       const { questions, documents_done: done, documents } = state.progress;
@@ -143,6 +143,27 @@ class AnnotatePage {
         proceed: this.app.owner ? "Documents" : null,
       });
     }
+  }
+
+  /** The model is not ready: say what it does, and what can be read meanwhile. */
+  prepare(preparing) {
+    const { doing, read, documents } = preparing ?? { doing: "" };
+    const what = {
+      loading: "The model is being loaded.",
+      predicting: `The model is reading: ${read} of ${plural(documents ?? 0, "document")} so far.`,
+      training: "The model is learning from the answers so far, and reads this document next.",
+    };
+    this.panel.card("The model is getting ready", what[doing] ?? "The model is about to start.", {
+      help: "The first question comes as soon as it has read this document. Meanwhile you can read the text.",
+      links: [
+        button("Tutorial", { class: "small", run: () => this.app.go("tutorial") }),
+        button("Guidelines", { key: "G", class: "small", run: () => this.app.drawer.open("guidelines") }),
+      ],
+    });
+    this.panel.count.textContent = "Getting ready";
+    this.panel.rest.textContent = "";
+    if (doing === "predicting" && documents) this.panel.progress.value = read / documents;
+    else this.panel.progress.removeAttribute("value");
   }
 
   proceed() {

@@ -83,7 +83,7 @@ export class QuestionPanel {
         h("div", { class: "main-two" }, this.bound),
         h("p", { class: "help" }, "Drag over the right words, or Shift with ← → moves the end and Alt with ← → the start."),
       ),
-      proceed: set("proceed", h("div", { class: "main-two" }, this.proceed, this.aside), h("p", { class: "help" })),
+      proceed: set("proceed", h("div", { class: "main-two" }, this.proceed, this.aside), (this.links = h("div", { class: "others" })), h("p", { class: "help" })),
     };
   }
 
@@ -121,12 +121,13 @@ export class QuestionPanel {
   }
 
   /** A card without a question: a title, a text, and what Enter does. */
-  card(title, text, { proceed = null, review = false, help = "" } = {}) {
+  card(title, text, { proceed = null, review = false, help = "", links = [] } = {}) {
     this.title.textContent = title;
     replace(this.pair, text);
     delete this.element.dataset.question;
     this.back.hidden = true;
-    this.set(proceed || review ? "proceed" : null);
+    this.set(proceed || review || links.length ? "proceed" : null);
+    replace(this.links, links);
     this.proceed.firstChild.textContent = proceed ?? "";
     this.proceed.hidden = !proceed;
     this.aside.hidden = !review;
