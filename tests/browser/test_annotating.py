@@ -75,6 +75,16 @@ def test_by_mouse_and_nothing_moves(shared: Server, visit: Open, documents: dict
     assert all(place == places[0] for place in places), "buttons moved from one question to the next"
 
 
+def test_enter_works_after_a_click_in_the_navigation(shared: Server, visit: Open) -> None:
+    driver = visit(shared, f"#annotate/{shared.id_of('far')}")
+    begin = driver.page.get_by_role("button", name="Begin")
+    begin.wait_for()
+    driver.page.get_by_role("navigation").get_by_role("link", name="Annotate").click()
+    begin.wait_for()
+    driver.press("Enter")
+    driver.page.locator(".panel[data-question]").wait_for()
+
+
 def test_a_known_entity_is_found_by_typing(shared: Server, visit: Open) -> None:
     document = shared.id_of("list")
     driver = visit(shared)

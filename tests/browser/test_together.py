@@ -70,7 +70,7 @@ def test_a_lost_connection_keeps_the_answer(launch: Callable[..., Server], visit
     driver.page.get_by_text("No connection to the server").wait_for()
     driver.page.context.set_offline(False)
     driver.page.wait_for_function("() => document.querySelector('.offline').hidden")
-    driver.page.get_by_text("Answer 2 is saved").wait_for()
+    driver.page.get_by_text("Question 3 of").wait_for()
     assert len(server.history(document)) == 2
 
 

@@ -27,6 +27,16 @@ def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> Non
     assert places == list(range(1, len(places) + 1))
 
 
+def test_counts_leave_out_what_was_taken_back(browser: Browser) -> None:
+    question = browser.get("next")["question"]
+    for _ in range(2):
+        question = browser.answer(question, {"same": False, "reply": "unsure"})["next"]["question"]
+    browser.post("undo", {"client_id": new_id()})
+    state = browser.get("next")
+    row = next(row for row in browser.get("documents") if row["id"] == state["document"])
+    assert row["answers"] == state["progress"]["questions"] == 1
+
+
 def test_all_that_the_model_knows_can_be_found(browser: Browser, project: Project) -> None:
     question = browser.get("next")["question"]
     known = browser.get(f"documents/{question['document']}/entities")

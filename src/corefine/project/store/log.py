@@ -138,6 +138,13 @@ def answers_by_document(connection: Connection, person_id: int) -> dict[int, int
     return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
 
 
+def documents_with_withdrawals(connection: Connection, person_id: int) -> list[int]:
+    """The documents in which a person took something back, so that not every answer in the log stands."""
+    back = EVENTS.kind.in_(("undo", "redo", "withdraw")) | EVENTS.event.contains('"withdrawing"')
+    query = select(EVENTS.document_id).where(EVENTS.person_id == person_id, back)
+    return list(connection.execute(query.distinct()).scalars())
+
+
 def documents_with_answers(connection: Connection) -> set[int]:
     return set(connection.execute(select(EVENTS.document_id).distinct()).scalars())
 

@@ -27,6 +27,7 @@ from corefine.project.work import assignments, edits
 from corefine.project.work.actions import ActionOutcome, Shown, Switch, outcome_from_json, outcome_to_json
 from corefine.project.work.assignments import Assignment, Assignments
 from corefine.project.work.open_document import OpenDocument
+from corefine.project.work.pace import Pace
 
 if TYPE_CHECKING:
     from corefine.project.work.workspaces import Workspaces
@@ -51,6 +52,7 @@ class Workspace:
         self.project = workspaces.project
         self.total_questions = 0
         self.total_seconds = 0.0
+        self.pace = Pace()
         self._done: list[int] = []  # the document of each step that can be undone
         self._undone: list[int] = []
         self._seen: set[str] = set()  # client ids, so that only a retry needs to ask the database
@@ -379,6 +381,8 @@ class Workspace:
             self._done.append(step.document_id)
             self._undone.clear()
         self.total_questions += step.kind == "answer"
+        if step.kind == "answer":
+            self.pace.note(step.seconds)
         self.total_seconds += step.seconds
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Literal
 
 from fastapi import APIRouter, Depends, Response
@@ -11,8 +13,10 @@ from pydantic import BaseModel
 from corefine.annotation import wording
 from corefine.annotation.session import Session
 from corefine.document import Document, document_order
+from corefine.errors import DamagedDocumentError
 from corefine.project.store import log
 from corefine.project.work.assignments import Assignments
+from corefine.project.work.workspace import Workspace
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
 from corefine.web.api.state import State, settled_share
 from corefine.web.api.types import Id, RequestModel, SpanJson
@@ -180,6 +184,10 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     with here.project.database.read() as connection:
         assignments = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
         counts = log.answers_by_document(connection, person.id)
+        taken_back = log.documents_with_withdrawals(connection, person.id)
+    if taken_back:
+        with workspaces.of(person.id) as workspace:
+            counts.update(_standing(workspace, taken_back))
     rows = []
     for info in assignments.documents:
         assigned = assignments.find(info.id, person.id)
@@ -206,6 +214,13 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
             )
         )
     return rows
+
+
+def _standing(workspace: Workspace, documents: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """How many answers stand in each of these documents."""
+    for document_id in documents:
+        with suppress(DamagedDocumentError):
+            yield document_id, len(workspace.open(document_id, needs_model=False).session.answers)
 
 
 @routes.get("/{document_id}")

@@ -149,7 +149,7 @@ class ProgressView(BaseModel):
 
     questions       answers that stand
     settled         share of mentions that need no question
-    seconds_left    of the budget in seconds, or an estimate for the remaining questions
+    seconds_left    of the budget in seconds, or an estimate for the remaining questions by the person's own median
     """
 
     questions: int
@@ -173,7 +173,7 @@ class ProgressView(BaseModel):
         if budget.seconds is not None:
             left = max(0.0, budget.seconds - session.seconds)
         elif budget.questions is not None:
-            each = session.seconds / questions if questions else session.cost.discrete(1, 1) / 2
+            each = workspace.pace.seconds_each(session.cost.discrete(1, 1) / 2)
             left = max(0, min(budget.questions - questions, open_mentions)) * each
         return cls(
             questions=questions,

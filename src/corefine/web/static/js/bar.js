@@ -50,6 +50,8 @@ export class Bar {
       h("button", { type: "button", class: "quiet menu-button", popovertarget: "menu", "aria-label": "Menu" }, "☰"),
       menu,
     );
+    // A link that keeps the focus would also keep Enter from the page.
+    for (const links of this.links.values()) for (const link of links) link.addEventListener("click", () => app.main.focus({ preventScroll: true }));
     this.study(app.me.study);
   }
 

@@ -149,10 +149,11 @@ export class QuestionPanel {
 
   progressed(progress, number = null) {
     const { questions, budget, seconds_left: left, settled } = progress;
-    const of = budget === null ? "" : ` of ${Math.max(budget, number ?? 0)}`;
-    this.count.textContent = number === null ? plural(questions, "answer") : `Question ${questions + 1}${of}`;
-    this.rest.textContent = [`${percent(settled)} settled`, left === null ? "" : `about ${duration(left)} left`].filter(Boolean).join(" · ");
-    this.progress.value = budget ? questions / budget : settled;
+    const asking = number !== null;
+    const of = budget === null ? "" : ` of ${Math.max(budget, questions + Number(asking))}`;
+    this.count.textContent = asking ? `Question ${questions + 1}${of}` : `${plural(questions, "answer")}`;
+    this.rest.textContent = asking ? [`${percent(settled)} settled`, left === null ? "" : `about ${duration(left)} left`].filter(Boolean).join(" · ") : "";
+    this.progress.value = asking ? (budget ? questions / budget : settled) : 1;
     this.undo.disabled = !progress.can_undo;
     this.redo.disabled = !progress.can_redo;
   }
@@ -164,9 +165,9 @@ export class QuestionPanel {
   }
 
   settled(outcome) {
-    const { number, pairs, settled_texts: texts } = outcome;
+    const { pairs, settled_texts: texts } = outcome;
     const others = texts.length ? ` (${texts.slice(0, 3).map((text) => `“${visible(text).slice(0, 30)}”`).join(", ")}${texts.length > 3 ? ", …" : ""})` : "";
     const also = pairs ? `, this also settles ${plural(pairs, "pair")}${others}.` : ".";
-    this.say(`Answer ${number} is saved${also}`, "good");
+    this.say(`Saved${also}`, "good");
   }
 }

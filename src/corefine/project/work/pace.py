@@ -1,0 +1,24 @@
+"""How fast a person answers."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+RECENT = 50
+FEWEST = 5
+"""With fewer answers, the expected time stands for the missing ones."""
+
+
+class Pace:
+    """The times of a person's last answers, in any document."""
+
+    def __init__(self) -> None:
+        self._recent: deque[float] = deque(maxlen=RECENT)
+
+    def note(self, seconds: float) -> None:
+        self._recent.append(seconds)
+
+    def seconds_each(self, expected: float) -> float:
+        """How long this person needs for a question: the median, which one long pause does not move."""
+        return median([*self._recent, *[expected] * (FEWEST - len(self._recent))])
