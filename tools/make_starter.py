@@ -1,9 +1,10 @@
-"""The starter model: trained, scored, packed into the package, and described in its model card.
+"""The models that corefine comes with: trained, scored, packed into the package, and described in a model card.
 
-    python tools/make_starter.py --mirror FOLDER
+    python tools/make_starter.py [--name strong] --mirror FOLDER
 
-The data come from `corefine data get` or a mirror; the settings are the recipe `starter`. A run that was interrupted
-goes on where it was. The card's figures are written by the run that made the model, never by hand.
+The data come from `corefine data get` or a mirror; the settings are the recipes of `STAGES`, each of which begins with
+the model of the one before. A run that was interrupted goes on where it was. The card's figures are written by the run
+that made the model, never by hand.
 """
 
 from __future__ import annotations
@@ -22,32 +23,73 @@ from corefine.files import home_folder, write_atomically
 from corefine.models.devices import use_threads
 from corefine.models.evaluation import evaluate, linked_share, summary
 from corefine.models.load import SHIPPED
-from corefine.models.storage.checkpoint import load_model, save_model
+from corefine.models.storage.checkpoint import MODEL, load_model, save_model
+from corefine.models.storage.tensors import read_facts
 from corefine.models.training.events import Encoding, Evaluated, Stopped
 from corefine.models.training.jobs import TrainingJob, run
 from corefine.models.training.recipe import load_recipe
 from model_card import model_card
 
-STARTER = SHIPPED["starter"]
+STAGES = {"starter": ("starter", "tuned"), "strong": ("strong",)}
+"""The recipes of each model, in order."""
+
+CARDS = {"starter": "docs/model-card.md", "strong": "docs/model-card-strong.md"}
 CORPORA = ("litbank", "ontogum")
 LARGEST_BYTES = 12_000_000
 """What the shipped model may weigh."""
 
 
-def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | None = None) -> dict[str, Any]:
+def make(
+    name: str, *, mirror: Path | None, work: Path, goal: Path | None = None, card: Path | None = None
+) -> dict[str, Any]:
     """Train in `work`, put the model in `goal`, describe it in `card`. Returns what the model says of itself."""
-    corpora = [load_corpus(name, mirror=mirror) for name in CORPORA]
-    recipe = load_recipe("starter")
+    corpora = [load_corpus(each, mirror=mirror) for each in CORPORA]
+    goal = goal or SHIPPED[name]
     cache = home_folder() / "states"
-    threads = use_threads()
+    folder: Path | None = None
+    stages = []
+    for recipe in STAGES[name]:
+        folder, warm = work / recipe, folder
+        stages.append(_train(recipe, corpora, folder, warm, cache))
+    if folder is None:
+        raise ModelError(f"{name} has no recipe")
+    model = load_model(folder, cache=cache)
+    trained = {
+        "name": name,
+        "encoder": model.encoder.name,
+        "data": [_describe(corpus) for corpus in corpora],
+        "documents": sum(len(corpus.train) for corpus in corpora),
+        "stages": stages,
+        "calibration": read_facts(folder, MODEL)["trained"].get("calibration"),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        save_model(Path(folder), model, trained, half=True)
+        size = _size(Path(folder))
+    if size > LARGEST_BYTES:
+        raise ModelError(f"the model would weigh {size} bytes, more than {LARGEST_BYTES}; nothing was packed")
+    save_model(goal, model, trained | {"bytes": size}, half=True)
+    packed = load_model(goal, cache=cache)
+    trained["scores"] = _scores(packed.predict, corpora)  # of the very weights that ship, in half precision
+    trained["genres"] = _by_genre(packed.predict, corpora)
+    trained["winobias"] = _bias(packed.predict, mirror)
+    save_model(goal, packed, trained | {"bytes": size}, half=True)
+    if card is not None:
+        write_atomically(card, model_card(trained | {"bytes": size}).encode())
+    return trained
+
+
+def _train(recipe_name: str, corpora: Sequence[Corpus], folder: Path, warm: Path | None, cache: Path) -> dict[str, Any]:
+    """Train one stage, or go on with it. Returns facts about it."""
+    recipe = load_recipe(recipe_name)
     job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for corpus in corpora for document in corpus.train],
         dev=[document for corpus in corpora for document in corpus.dev],
-        folder=work,
+        folder=folder,
+        warm=warm,
         resume=True,
         cache=cache,
-        threads=threads,
+        threads=use_threads(),
     )
     stopped: Stopped | None = None
     for found in run(job):
@@ -57,27 +99,12 @@ def make(*, mirror: Path | None, work: Path, goal: Path = STARTER, card: Path | 
             stopped = found.event
     if stopped is None:
         raise ModelError("the run ended without a model")
-    model = load_model(work, cache=cache)
-    trained = {
-        "data": [_describe(corpus) for corpus in corpora],
-        "documents": len(job.labels),
+    return {
+        "recipe": recipe_name,
         "epochs": stopped.epochs,
         "best_epoch": stopped.best_epoch,
-        "recipe": recipe.training.to_dict(),
+        "training": recipe.training.to_dict(),
     }
-    with tempfile.TemporaryDirectory() as folder:
-        save_model(Path(folder), model, trained, half=True)
-        size = _size(Path(folder))
-    if size > LARGEST_BYTES:
-        raise ModelError(f"the starter model would weigh {size} bytes, more than {LARGEST_BYTES}; nothing was packed")
-    save_model(goal, model, trained | {"bytes": size}, half=True)
-    packed = load_model(goal, cache=cache)
-    trained["scores"] = _scores(packed.predict, corpora)  # of the very weights that ship, in half precision
-    trained["winobias"] = _bias(packed.predict, mirror)
-    save_model(goal, packed, trained | {"bytes": size}, half=True)
-    if card is not None:
-        write_atomically(card, model_card(trained | {"bytes": size}).encode())
-    return trained
 
 
 def _describe(corpus: Corpus) -> dict[str, Any]:
@@ -94,6 +121,16 @@ def _scores(predict: Any, corpora: Sequence[Corpus]) -> dict[str, dict[str, dict
     return {
         corpus.name: {split: summary(evaluate(predict, corpus.split(split))) for split in ("dev", "test")}
         for corpus in corpora
+    }
+
+
+def _by_genre(predict: Any, corpora: Sequence[Corpus]) -> dict[str, float]:
+    """CoNLL F1 on the test documents of each genre."""
+    tests = [document for corpus in corpora for document in corpus.test]
+    genres = sorted({document.genre or "unknown" for document in tests})
+    return {
+        genre: evaluate(predict, [each for each in tests if (each.genre or "unknown") == genre]).conll_f1
+        for genre in genres
     }
 
 
@@ -116,12 +153,14 @@ def _size(folder: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--mirror", type=Path, help="folder with corpora as NAME/NAME.jsonl.gz")
-    parser.add_argument("--work", type=Path, default=home_folder() / "starter-run", help="folder of the run")
-    parser.add_argument("--goal", type=Path, default=STARTER, help="where the model goes")
-    parser.add_argument("--card", type=Path, default=Path("docs/model-card.md"))
-    arguments = parser.parse_args()
+    parser.add_argument("--name", choices=sorted(STAGES), default="starter")
+    parser.add_argument("--work", type=Path, help="folder of the run")
+    parser.add_argument("--goal", type=Path, help="where the model goes; into the package if not given")
+    parser.add_argument("--card", type=Path, help="where its card goes; into docs if not given")
+    given = parser.parse_args()
+    work, card = given.work or home_folder() / f"{given.name}-run", given.card or Path(CARDS[given.name])
     try:
-        made = make(mirror=arguments.mirror, work=arguments.work, goal=arguments.goal, card=arguments.card)
+        made = make(given.name, mirror=given.mirror, work=work, goal=given.goal, card=card)
     except CorefineError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -42,7 +42,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_it_is_trained_packed_and_described(small: Path) -> None:
     goal, card = small / "starter", small / "card.md"
-    made = make_starter.make(mirror=small, work=small / "work", goal=goal, card=card)
+    made = make_starter.make("starter", mirror=small, work=small / "work", goal=goal, card=card)
     facts = json.loads((goal / "model.json").read_text())["trained"]
     assert facts["scores"] == made["scores"]
     assert set(facts["scores"]) == {"litbank", "ontogum"}
@@ -56,7 +56,7 @@ def test_it_is_trained_packed_and_described(small: Path) -> None:
 def test_one_that_is_too_heavy_is_not_packed(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_starter, "LARGEST_BYTES", 1000)
     with pytest.raises(ModelError, match="nothing was packed"):
-        make_starter.make(mirror=small, work=small / "work", goal=small / "starter")
+        make_starter.make("starter", mirror=small, work=small / "work", goal=small / "starter")
     assert not (small / "starter").exists()
 
 
