@@ -29,7 +29,7 @@ BINS = 15
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was chosen, and the expected calibration error (in percent) of the best antecedent before and after."""
+    """What was chosen, and the expected calibration error (in percent) of "has no antecedent" before and after."""
 
     temperature: float
     threshold: float
@@ -65,14 +65,13 @@ def set_calibration(model: Model, temperature: float, threshold: float) -> None:
 
 
 def calibration_error(rows: Sequence[tuple[Tensor, Tensor]], temperature: float) -> float:
-    """The mean distance, in percent, between how sure the model is of its best antecedent and how often it is right."""
-    sure: list[Floats] = []
-    right: list[Floats] = []
-    for scores, allowed in rows:
-        best = (scores / temperature).softmax(1).max(1)
-        sure.append(best.values.numpy())
-        right.append(allowed.gather(1, best.indices[:, None]).squeeze(1).double().numpy())
-    chance, truth = np.concatenate(sure), np.concatenate(right)
+    """The mean distance, in percent, between how probable "has no antecedent" is and how often it is so.
+
+    The probability of a single antecedent cannot be checked in this way: those of one entity share theirs.
+    """
+    chances: list[Floats] = [(scores / temperature).softmax(1)[:, 0].numpy() for scores, _ in rows]
+    chance = np.concatenate(chances)
+    truth = np.concatenate([allowed[:, 0].double().numpy() for _, allowed in rows])
     bins = np.minimum((chance * BINS).astype(np.int64), BINS - 1)
     gaps = np.abs(np.bincount(bins, weights=chance - truth, minlength=BINS))
     return 100 * float(gaps.sum() / max(1, len(chance)))
