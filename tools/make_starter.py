@@ -62,9 +62,9 @@ def make(
         "stages": stages,
         "calibration": read_facts(folder, MODEL)["trained"].get("calibration"),
     }
-    with tempfile.TemporaryDirectory() as folder:
-        save_model(Path(folder), model, trained, half=True)
-        size = _size(Path(folder))
+    with tempfile.TemporaryDirectory() as packed_folder:
+        save_model(Path(packed_folder), model, trained, half=True)
+        size = _size(Path(packed_folder))
     if size > LARGEST_BYTES:
         raise ModelError(f"the model would weigh {size} bytes, more than {LARGEST_BYTES}; nothing was packed")
     save_model(goal, model, trained | {"bytes": size}, half=True)
