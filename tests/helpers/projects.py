@@ -37,23 +37,33 @@ def postgres_server() -> Iterator[Path]:
         pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
     pytest.importorskip("psycopg", reason="psycopg is not installed (corefine[postgres])")
     folder = Path(tempfile.mkdtemp(prefix="corefine-postgres-"))
-    prefix = []
     if os.geteuid() == 0:  # it refuses to run as root
         shutil.chown(folder, "postgres", "postgres")
-        prefix = ["runuser", "-u", "postgres", "--"]
-
-    def run(program: str, *arguments: str, check: bool = True) -> None:
-        command = [*prefix, str(POSTGRES / program), "-D", str(folder / "data"), *arguments]
-        subprocess.run(command, check=check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
-
     try:
-        run("initdb", "-U", "corefine", "--auth=trust", "--no-sync")
-        options = f"-k {folder} -c listen_addresses= -c max_connections=200"
-        run("pg_ctl", "-o", options, "-l", str(folder / "log"), "-w", "start")
+        _postgres(folder, "initdb", "-U", "corefine", "--auth=trust", "--no-sync")
+        _start_postgres(folder)
         yield folder
     finally:
-        run("pg_ctl", "-m", "immediate", "-w", "stop", check=False)
+        _postgres(folder, "pg_ctl", "-m", "immediate", "-w", "stop", check=False)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill_postgres(folder: Path) -> None:
+    """Stop it without warning, as a crash would, and start it again."""
+    _postgres(folder, "pg_ctl", "-m", "immediate", "-w", "stop")
+    _start_postgres(folder)
+
+
+def _start_postgres(folder: Path) -> None:
+    options = f"-k {folder} -c listen_addresses= -c max_connections=200"
+    _postgres(folder, "pg_ctl", "-o", options, "-l", str(folder / "log"), "-w", "start")
+
+
+def _postgres(folder: Path, program: str, *arguments: str, check: bool = True) -> None:
+    assert POSTGRES is not None
+    prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    command = [*prefix, str(POSTGRES / program), "-D", str(folder / "data"), *arguments]
+    subprocess.run(command, check=check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

