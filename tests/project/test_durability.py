@@ -1,4 +1,4 @@
-"""kill -9 of server, worker and PostgreSQL at random moments under load: no acknowledged answer is lost, none is doubled."""
+"""kill -9 of server, worker and PostgreSQL under load: no acknowledged answer is lost, none is doubled."""
 
 from __future__ import annotations
 
