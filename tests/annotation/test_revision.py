@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corefine.annotation import revision as revision_module
 from corefine.annotation.revision import EPSILON, Revision
 from corefine.document import Span
 from corefine.errors import ContradictionError, PredictionError
@@ -160,6 +161,18 @@ def test_masses_in_blocks_are_the_masses(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.array_equal(whole.row, parts.row)
     assert np.array_equal(whole.label, parts.label)
     assert np.array_equal(whole.mass, parts.mass)
+
+
+@given(predictions())
+def test_masses_of_few_bins_are_the_masses(prediction: Prediction) -> None:
+    """For a novel, only the bins that occur are made. The sums are the same to the last bit."""
+    found = []
+    for sparse_from in (0, 1_000_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(revision_module, "SPARSE_FROM", sparse_from)
+            found.append(Revision(prediction, Links()).masses(np.arange(len(prediction))))
+    for name in ("row", "label", "mass"):
+        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
 
 
 @given(predictions(committee=True), st.data(), st.booleans())

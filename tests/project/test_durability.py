@@ -142,7 +142,8 @@ def survive(
     killed: Counter[str] = Counter()
     try:
         for number in range(kills):
-            time.sleep(rng.uniform(0.3, 2.0))
+            wait_for_answers(crowd, people_count)
+            time.sleep(rng.uniform(0.0, 0.5))
             kind = VICTIMS[number % len(VICTIMS)] if people_count > PEOPLE else "server"
             if kind == "postgresql" and postgres is not None:
                 kill_postgres(postgres)
@@ -162,6 +163,14 @@ def survive(
     assert server.workers_killed > kills // 2 or people_count > PEOPLE
     check(folder, database, crowd)
     return sum(len(each.acknowledged) for each in crowd), killed
+
+
+def wait_for_answers(crowd: list[Annotator], count: int) -> None:
+    """So that every kill comes in the middle of work, however slow the machine is."""
+    before = sum(len(each.acknowledged) for each in crowd)
+    end = time.monotonic() + START_SECONDS
+    while sum(len(each.acknowledged) for each in crowd) < before + count and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def check(folder: Path, database: str | None, crowd: list[Annotator]) -> None:

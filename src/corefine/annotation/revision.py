@@ -34,6 +34,10 @@ MOST_BINS = 2_000_000
 """Rows are summed in blocks of at most this many (row, cluster) bins. This bounds memory on long documents."""
 
 
+SPARSE_FROM = 16
+"""With more clusters than this for each column, most bins would be empty: they are not made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Masses:
     """The mass of some rows on each cluster that has any, in three columns.
@@ -154,11 +158,12 @@ class Revision:
         if source is None:
             raise PredictionError("votes need the prediction of a committee (Prediction.members)")
         size = 1 + len(self.nodes)
-        step = max(1, MOST_BINS // size)
+        dense = size <= SPARSE_FROM * source.shape[1]
+        step = max(1, MOST_BINS // (size if dense else source.shape[1]))
         columns: list[tuple[Indices, Indices, Floats]] = []
         for start in range(0, max(1, len(rows)), step):
             block = rows[start : start + step]
-            row, label, mass = _sums(source[block], self._classes(block, clustered), size)
+            row, label, mass = _sums(source[block], self._classes(block, clustered), size, dense=dense)
             columns.append((start + row, label, mass))
         row, label, mass = (np.concatenate(column) for column in zip(*columns, strict=True))
         return Masses(row, label, mass, len(rows))
@@ -339,13 +344,21 @@ def _votes(members: Floats) -> Floats:
     return votes
 
 
-def _sums(weights: Floats, classes: Indices, size: int) -> tuple[Indices, Indices, Floats]:
-    """Row, label and sum of weights for every label with weight in a row; rows and labels ascending."""
+def _sums(weights: Floats, classes: Indices, size: int, *, dense: bool) -> tuple[Indices, Indices, Floats]:
+    """Row, label and sum of weights for every label with weight in a row; rows and labels ascending.
+
+    Dense, there is a bin for every row and label. Otherwise only those that occur are numbered, by sorting them.
+    """
     held = weights > 0.0
     row, _ = np.nonzero(held)
-    bins = np.bincount(row * size + classes[held], weights=weights[held]).astype(np.float64, copy=False)
-    filled = np.flatnonzero(bins).astype(np.int64, copy=False)
-    return filled // size, filled % size, bins[filled]
+    keys = row * size + classes[held]
+    if dense:
+        bins = np.bincount(keys, weights=weights[held]).astype(np.float64, copy=False)
+        filled = np.flatnonzero(bins).astype(np.int64, copy=False)
+        return filled // size, filled % size, bins[filled]
+    filled, number = np.unique(keys, return_inverse=True)
+    sums = np.bincount(number, weights=weights[held], minlength=len(filled)).astype(np.float64, copy=False)
+    return filled // size, filled % size, sums
 
 
 def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:
