@@ -1,0 +1,47 @@
+"""The documentation builds as a site, and the notebooks run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("material")
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tools")])
+    run = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": paths, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "corefine score" in (tmp_path / "reference" / "commands" / "index.html").read_text("utf-8")
+    assert "resolved_text" in (tmp_path / "reference" / "python" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_code_of_a_notebook_runs(path: Path) -> None:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), path.name, "exec", dont_inherit=True), namespace)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_in_jupyter(path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient").NotebookClient(nbformat.read(path, as_version=4), timeout=300)
+    executed = client.execute()
+    shown = [output for cell in executed.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("text/html" in output.get("data", {}) for output in shown) or path.stem == "selector"
