@@ -12,7 +12,7 @@ from corefine.corpora import stories
 from corefine.models.load import load
 from corefine.project import Project
 from corefine.project.learning import training
-from corefine.project.learning.worker import Worker
+from corefine.project.learning.worker import Worker, _load
 from corefine.project.results.export import export
 from corefine.project.store import documents, predictions
 from corefine.project.store.settings import ProjectConfig
@@ -38,6 +38,15 @@ def starter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     save_model(tmp_path / "starter", Model.create(ModelConfig(encoder, head), seed=1))
     monkeypatch.setitem(SHIPPED, "starter", tmp_path / "starter")
     return tmp_path / "starter"
+
+
+def test_the_worker_uses_the_device_that_there_is(
+    starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COREFINE_DEVICE", "cpu:0")
+    with Project(tmp_path / "project") as project:
+        predict: Any = _load(project, starter)
+    assert str(predict.__self__.device) == "cpu:0"  # the model whose method it is
 
 
 @pytest.mark.usefixtures("starter")

@@ -93,3 +93,17 @@ def test_a_committee_on_ray_is_the_committee_here(tmp_path: Path, monkeypatch: p
     finish(config, tmp_path / "ray", corpus, workers=RayWorkers())
     assert contents(tmp_path / "here") == contents(tmp_path / "ray")
     assert set(FILES) <= {path.name for path in (tmp_path / "ray").iterdir()}
+
+
+@pytest.mark.parametrize(("there", "device", "gpus"), [(2, "auto", 1), (2, "cuda", 1), (2, "cpu", 0), (0, "auto", 0)])
+def test_a_task_takes_a_gpu_where_the_cluster_has_one(
+    there: int, device: str, gpus: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ray.cluster_resources", lambda: {"CPU": 4, "GPU": there})
+    assert ray_cluster._gpus(device) == gpus
+
+
+def test_a_gpu_that_no_machine_has_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.cluster_resources", lambda: {"CPU": 4})
+    with pytest.raises(InputError, match="no machine of the Ray cluster has a GPU"):
+        ray_cluster.RayWorkers().own_device("cuda")

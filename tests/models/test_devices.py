@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from corefine.errors import InputError
+from corefine.models.devices import choose_device
+
+
+def test_the_environment_may_name_the_device_that_auto_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COREFINE_DEVICE", "cpu:0")
+    assert choose_device("auto") == torch.device("cpu:0")
+    assert choose_device("cpu") == torch.device("cpu")
+    monkeypatch.setenv("COREFINE_DEVICE", "")
+    assert choose_device("auto").type in ("cpu", "cuda", "mps")
+    monkeypatch.setenv("COREFINE_DEVICE", "abacus")
+    with pytest.raises(InputError, match="there is no device 'abacus'"):
+        choose_device("auto")
+
+
+def test_a_gpu_that_is_there_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COREFINE_DEVICE", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose_device("auto") == choose_device("cuda") == torch.device("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="has no cuda: use --device auto or cpu"):
+        choose_device("cuda")
