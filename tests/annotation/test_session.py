@@ -394,3 +394,16 @@ def test_a_log_of_something_else_is_refused() -> None:
 def test_a_damaged_log_is_an_error_of_ours(events: object) -> None:
     with pytest.raises(CorefineError):
         fresh().replay({**fresh().log, "events": events})
+
+
+def test_it_ends_when_no_answer_would_surprise_the_model() -> None:
+    session = Session(DOCUMENT, PREDICTION, budget=Budget(least_gain=0.2))
+    while session.next_question() is not None:
+        session.answer(Answer.unsure())
+    every = Session(DOCUMENT, PREDICTION)
+    while every.next_question() is not None:
+        every.answer(Answer.unsure())
+    assert session.ending == ("sure" if len(session.answers) < len(every.answers) else "nothing")
+    assert every.ending == "nothing"
+    assert Session(DOCUMENT, PREDICTION, budget=Budget(least_gain=1.0)).ending == "sure"
+    assert Session(DOCUMENT, PREDICTION, budget=Budget(questions=0)).ending == "budget"

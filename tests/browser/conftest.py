@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
 
+SETTINGS: dict[str, object] = {"budget_questions": 6, "retrain_every": 0, "least_gain": 0.0}
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     playwright = pytest.importorskip(
@@ -52,7 +55,7 @@ def corpus(
 @pytest.fixture(scope="session")
 def shared(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that need none of their own; each works in a document of its own."""
-    with Server(tmp_path_factory.mktemp("project"), corpus, {"budget_questions": 6, "retrain_every": 0}) as server:
+    with Server(tmp_path_factory.mktemp("project"), corpus, SETTINGS) as server:
         yield server
 
 
@@ -63,7 +66,7 @@ def launch(corpus: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
     def start(**settings: object) -> Server:
         folder = tmp_path / f"project{len(servers)}"
-        server = Server(folder, corpus, {"budget_questions": 6, "retrain_every": 0, **settings})
+        server = Server(folder, corpus, {**SETTINGS, **settings})
         servers.append(server)
         server.start()
         return server

@@ -27,6 +27,21 @@ def test_a_whole_project_is_annotated(browser: Browser, project: Project) -> Non
     assert places == list(range(1, len(places) + 1))
 
 
+def test_a_document_ends_when_the_model_is_sure_unless_more_is_wanted(project: Project) -> None:
+    change(project, least_gain=1.0)
+    with serve(project) as client:
+        browser = Browser(client)
+        state = browser.get("next?document=1")
+        assert (state["state"], state["ended"]) == ("document-done", "sure")
+        more = browser.post("documents/1/more")
+        assert more["state"] == "question"
+        browser.context.workspaces.forget(1)  # it is not forgotten with the session
+        state = browser.answer(more["question"], {"same": False, "reply": "unsure"})["next"]
+        assert state["state"] == "question"
+        left = browser.post("documents/1/done", {"done": True})
+        assert (left["state"], left["ended"]) == ("document-done", "finished")
+
+
 def test_counts_leave_out_what_was_taken_back(browser: Browser) -> None:
     question = browser.get("next")["question"]
     for _ in range(2):
@@ -41,7 +56,7 @@ def test_all_that_the_model_knows_can_be_found(browser: Browser, project: Projec
     question = browser.get("next")["question"]
     known = browser.get(f"documents/{question['document']}/entities")
     spans = {tuple(span) for span in (*known["mentions"], *known["unlikely"])}
-    _, prediction = project.newest_prediction(question["document"])
+    prediction = project.predictions.load(1, question["document"])
     assert spans == {tuple(span) for span in prediction.spans}
     assert all(entity["name"] in [each["span"] for each in entity["mentions"]] for entity in known["entities"])
 

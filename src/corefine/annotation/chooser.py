@@ -93,10 +93,26 @@ class Chooser:
             return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
         return ~(self._asked_rows | revision.settled | self._without_candidates)
 
-    def choose(self, number: int, *, asked: int, budget: int | None) -> Question | None:
+    def gains(self, rows: Indices) -> Floats:
+        """[R] how likely the answer about each mention is to differ from what the model expects."""
+        revision = self.revision
+        if self._protocol is Protocol.MENTIONS:
+            chance = mention_probability(revision, rows)
+            return np.minimum(chance, 1.0 - chance)
+        if self._protocol is Protocol.PAIRWISE:
+            pairs = revision.rows[rows][:, 1:]
+            doubt = np.where(revision.closed_pairs(rows), 0.0, np.minimum(pairs, 1.0 - pairs))
+            return np.asarray(doubt.max(axis=1, initial=0.0))
+        masses = revision.masses(rows)
+        expected = np.zeros(len(rows))
+        np.maximum.at(expected, masses.row, masses.mass)
+        return 1.0 - expected
+
+    def choose(self, number: int, *, asked: int, budget: int | None, least_gain: float = 0.0) -> Question | None:
         """The question to ask next, None if nothing is open. A mention with corrected boundaries comes first.
 
         asked, budget    how many questions were asked, and how many may be
+        least_gain       None too if no open mention has as much to gain
         """
         corrected = self._corrected(number)
         if corrected is not None:
@@ -105,7 +121,7 @@ class Chooser:
             self._scores = self._selector.scores(self.revision, np.arange(len(self.revision.prediction)))
         scores = self._scores
         row = self._selector.choose(scores, self.open_rows(), self.revision, asked=asked, budget=budget)
-        if row is None:
+        if row is None or self._is_sure(row, least_gain):
             return None
         antecedent, probability = self._proposal(row)
         nothing_to_propose = self._protocol is Protocol.DISCRETE and antecedent is None
@@ -117,6 +133,12 @@ class Chooser:
             probability=probability,
             score=float(scores[row]),
         )
+
+    def _is_sure(self, best: int, least_gain: float) -> bool:
+        # Most often the best row tells, and the others need not be looked at.
+        if least_gain <= 0.0 or self.gains(np.array([best]))[0] >= least_gain:
+            return False
+        return bool(self.gains(np.flatnonzero(self.open_rows())).max() < least_gain)
 
     def _proposal(self, row: int) -> tuple[Span | None, float]:
         """The antecedent to propose for a row's mention, and its probability.

@@ -16,10 +16,14 @@ LOG_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop asking: after this many questions, or this many seconds. None means no limit."""
+    """When to stop asking: after this many questions, or this many seconds. None means no limit.
+
+    least_gain    stop when no answer is likelier than this to differ from what the model expects
+    """
 
     questions: int | None = None
     seconds: float | None = None
+    least_gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

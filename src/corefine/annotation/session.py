@@ -7,7 +7,7 @@ and replaying the log restores the same state.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -75,11 +75,19 @@ class Session:
     # Asking
 
     def next_question(self) -> Question | None:
-        """The open question; None when the budget is spent or nothing is left to ask. Asking again changes nothing."""
+        """The open question; None when the budget is spent or nothing is worth asking. Asking again changes nothing."""
         if self._open is None and not self._spent():
-            asked = len(self.answers)
-            self._open = self._chooser.choose(self.next_number, asked=asked, budget=self.budget.questions)
+            self._open = self._choose(self.budget.least_gain)
         return self._open
+
+    @property
+    def ending(self) -> Literal["budget", "sure", "nothing"] | None:
+        """Why no question is open: the budget is spent, the model is sure of the rest, or nothing is left to ask."""
+        if self.next_question() is not None:
+            return None
+        if self._spent():
+            return "budget"
+        return "nothing" if self._choose(0.0) is None else "sure"
 
     def use(self, prediction: Prediction, *, keep_open: bool = False) -> None:
         """Switch to another prediction, as after retraining. Answers stay; the next question is chosen again.
@@ -252,6 +260,10 @@ class Session:
                 raise InputError(f"unknown event {other!r} in the log; it may come from a newer corefine: upgrade")
 
     # Internals
+
+    def _choose(self, least_gain: float) -> Question | None:
+        asked, budget = len(self.answers), self.budget.questions
+        return self._chooser.choose(self.next_number, asked=asked, budget=budget, least_gain=least_gain)
 
     def _spent(self) -> bool:
         questions, seconds = self.budget.questions, self.budget.seconds

@@ -49,6 +49,9 @@ class ProjectConfig(Config):
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
     budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
     budget_seconds: Annotated[float, LIMIT] | None = setting(None, "Seconds of a person's time for each document.")
+    least_gain: Share = setting(
+        0.05, "A document ends when no answer is likelier than this to differ from what the model expects; 0: never."
+    )
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")
     overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
@@ -70,7 +73,7 @@ class ProjectConfig(Config):
         return self.selector if self.selector == "random" else fitting.get(self.protocol, self.selector)
 
     def budget(self, document: Document) -> Budget:
-        return Budget(self.questions(len(document)), self.budget_seconds)
+        return Budget(self.questions(len(document)), self.budget_seconds, self.least_gain)
 
     def questions(self, tokens: int) -> int | None:
         """How many questions a document of this length gets; None is no limit."""

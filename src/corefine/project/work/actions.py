@@ -14,13 +14,14 @@ from corefine.project.work.open_document import OpenDocument
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a person is to see now; `state` as in the API."""
+    """What a person is to see now; `state` and `ended` as in the API."""
 
     state: str
     opened: OpenDocument | None = None
     question: Question | None = None
     document_id: int | None = None
     upcoming: int | None = None
+    ended: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

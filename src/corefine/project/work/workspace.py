@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from corefine.annotation.log import Action, Outcome
+from corefine.annotation.log import Action, Budget, Outcome
 from corefine.annotation.question import Answer, Question
 from corefine.annotation.session import Session
 from corefine.errors import (
@@ -98,7 +98,8 @@ class Workspace:
             return Shown("question", opened, question, document_id)
         if not opened.done:
             self.finish(document_id)
-        return Shown("document-done", opened, None, document_id, upcoming=self._choose(besides=document_id))
+        upcoming, ended = self._choose(besides=document_id), opened.session.ending or "finished"
+        return Shown("document-done", opened, None, document_id, upcoming, ended)
 
     def open(self, document_id: int, *, lease: Lease = "if-new", needs_model: bool = True) -> OpenDocument:
         """The person's session about a document. Raises `ModelError` while no model has read the document.
@@ -221,6 +222,12 @@ class Workspace:
         self._write(lambda connection: assignments.change(connection, self.person_id, document_id, done=done))
         opened.done = done
         (self.finished.add if done else self.finished.discard)(document_id)
+
+    def ask_more(self, document_id: int) -> None:
+        """Go on with a document, whatever its budget, until the person finishes it or the server stops."""
+        self.workspaces.without_budget.add((self.person_id, document_id))
+        self.open(document_id).session.budget = Budget()
+        self.finish(document_id, done=False)
 
     # Internals: choosing and leasing
 

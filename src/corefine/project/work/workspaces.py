@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from corefine.annotation.log import Budget
 from corefine.errors import ConfigError, CorefineError, ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
@@ -30,6 +31,7 @@ class Workspaces:
     def __init__(self, project: Project, *, most_open: int = MOST_OPEN) -> None:
         self.project = project
         self.settings, self.cost = project.settings, project.cost
+        self.without_budget: set[tuple[int, int]] = set()  # people who want to be asked more, and where
         self._most = most_open
         self._lock = threading.Lock()
         self._locks: dict[int, threading.Lock] = {}
@@ -160,6 +162,8 @@ class Workspaces:
             session = restore_session(document, rows, prediction, self.settings, self.cost)
         except (CorefineError, LookupError, ValueError) as error:
             raise damaged(self._name(document_id), error) from error
+        if (person_id, document_id) in self.without_budget:
+            session.budget = Budget()
         opened = OpenDocument(document_id, session, version, len(rows), assignment.done, assignment.lease_until)
         if keep:
             with self._lock:

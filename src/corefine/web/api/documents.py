@@ -247,3 +247,12 @@ def done(document_id: Id, body: DoneRequest, person: Somebody, here: InContext) 
     with here.workspaces.of(person.id) as workspace:
         workspace.finish(document_id, done=body.done)
         return State.after(workspace, document_id)
+
+
+@routes.post("/{document_id}/more")
+def more(document_id: Id, person: Somebody, here: InContext) -> State:
+    """Ask more about a document that is done, whatever its budget."""
+    check_document(here, document_id)
+    with here.workspaces.of(person.id) as workspace:
+        workspace.ask_more(document_id)
+        return State.after(workspace, document_id)

@@ -247,12 +247,16 @@ class State(BaseModel):
     document-done    its budget is used or nothing is left to ask; `upcoming` is the document to go on with
     all-done         nothing is left for this person
     empty            the project has no documents
+
+    `ended` says why a document is done: its budget is used, the model is sure of the rest, nothing is left to ask, or
+    the person has finished it.
     """
 
     state: Literal["question", "preparing", "document-done", "all-done", "empty"]
     document: int | None
     question: QuestionView | None
     upcoming: int | None
+    ended: Literal["budget", "sure", "nothing", "finished"] | None = None
     progress: ProgressView | None
     preparing: Preparing | None = None
     model: ModelStatus
@@ -269,6 +273,7 @@ class State(BaseModel):
             document=shown.document_id,
             question=question,
             upcoming=shown.upcoming,
+            ended=shown.ended,  # type: ignore[arg-type]  # the same words
             progress=None if opened is None else ProgressView.of(workspace, opened),
             preparing=Preparing.of(workspace.workspaces) if shown.state == "preparing" else None,
             model=ModelStatus.of(workspace.workspaces, opened),

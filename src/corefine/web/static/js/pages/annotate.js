@@ -131,9 +131,16 @@ class AnnotatePage {
       this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 1000);
     } else if (state.state === "document-done") {
       const { questions, documents_done: done, documents } = state.progress;
-      panel.card("This document is done", `${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
+      const why = {
+        sure: "The model is sure of the rest.",
+        budget: "Its budget of questions is used.",
+        nothing: "Nothing is left to ask.",
+        finished: "You finished it.",
+      };
+      panel.card("This document is done", `${why[state.ended] ?? ""} ${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
         proceed: "Next document",
         review: true,
+        links: state.ended === "nothing" ? [] : [button("Ask me more", { key: "M", class: "small", run: () => this.more() })],
         help: "In the review you see all entities side by side and can correct what is left.",
       });
     } else if (state.state === "all-done") {
@@ -252,6 +259,11 @@ class AnnotatePage {
     this.panel.say("You can take it up again on the page Documents.");
   }
 
+  /** Go on with a document that is done. */
+  async more() {
+    if (this.state?.state === "document-done" && this.state.ended !== "nothing") await this.take(await post(`/documents/${this.document}/more`));
+  }
+
   review() {
     if (this.document) this.app.go(`review/${this.document}`);
   }
@@ -295,6 +307,7 @@ class AnnotatePage {
       { keys: ["z", "Ctrl+z"], label: "Undo", group, when: working, run: () => this.step("undo") },
       { keys: ["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], label: "Redo", group, when: working, run: () => this.step("redo") },
       { keys: ["Shift+d"], label: "Finish this document", group, run: () => this.finish() },
+      { keys: ["m"], label: "Ask more about a document that is done", group, when: () => this.state?.state === "document-done", run: () => this.more() },
       { keys: ["r"], label: "Review the entities of this document", group, run: () => this.review() },
       { keys: ["e"], label: "Show or hide entities as underlines", group: "Reading", run: () => this.underline(!underlines.on) },
     ];
