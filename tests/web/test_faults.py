@@ -301,7 +301,9 @@ def draw_study(trial: Trial) -> Write:
 
 
 def answer_study(trial: Trial) -> Write:
-    """Begins a session for the owner when there is none; a new project's, once all is answered."""
+    """The owner's session of the study, which is drawn and begun for the first of them."""
+    if trial.number() == 1:
+        trial.post("study", {"minutes": 600, "documents": 20, "questions": 200})
     state = trial.post("study/session", {"client_id": new_id()})
     client_id = new_id()
     answers = schema.study_answers
@@ -327,6 +329,7 @@ WRITES = {
     "invite": invite,
     "settings": change_settings,
     "study": draw_study,
+    "study answer": answer_study,
 }
 
 
@@ -338,13 +341,6 @@ def trying(folder: Path, url: str | None) -> Iterator[Trial]:
     trial.project.close()
 
 
-def report(capsys: pytest.CaptureFixture[str], trial: Trial) -> None:
-    with capsys.disabled():
-        parts = ", ".join(f"{name} {number}" for name, number in trial.cases.items())
-        kind = "SQLite" if trial.url is None else "PostgreSQL"
-        sys.stdout.write(f"\n{kind}: {trial.cases.total()} faults ({parts}); {trial.refused} requests refused\n")
-
-
 def test_a_share_of_all_faults(tmp_path: Path) -> None:
     with trying(tmp_path, None) as trial:
         fired = [trial.case(answer, call, after=call == 5, warm=True) for call in (2, 5)]
@@ -352,13 +348,47 @@ def test_a_share_of_all_faults(tmp_path: Path) -> None:
     assert any(fired)
 
 
+@contextmanager
+def full_disk(most_bytes: int) -> Iterator[None]:
+    """No file of this process can grow beyond this size, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="this system has no limits of a process")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path) -> None:
+    with trying(tmp_path, None) as trial:
+        trial.send(answer(trial))
+        write = answer(trial)
+        sizes = [path.stat().st_size for path in trial.folder.glob("project.sqlite*")]
+        with full_disk(min(size for size in sizes if size)):
+            refused = trial.send(write)
+            exported = trial.request("GET", "export?format=jsonl")
+        assert refused.status_code == 503, refused.text
+        assert write.applied(trial.project) == 0
+        assert str(tmp_path) not in refused.text + exported.text
+        trial.check_memory()
+        again = trial.send(write)
+        assert again.status_code == 200
+        assert not again.json()["repeated"]
+        trial.check_memory()
+        trial.restart()
+        trial.check_everything(export=True)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("name", WRITES)
 def test_every_fault(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, name: str, database: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = None if database == "sqlite" else fresh_postgres(request.getfixturevalue("postgres_server"))
     with trying(tmp_path, url) as trial:
-        for name, prepare in WRITES.items():
-            trial.run(name, prepare)
-    report(capsys, trial)
+        trial.run(name, WRITES[name])
+    with capsys.disabled():
+        sys.stdout.write(f"{database}, {name}: {trial.cases.total()} faults, {trial.refused} requests refused\n")
+    assert trial.cases.total() > 10

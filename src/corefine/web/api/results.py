@@ -14,6 +14,7 @@ from pydantic import AliasPath, BaseModel, Field
 from starlette.background import BackgroundTask
 
 from corefine.document import Document
+from corefine.errors import InputError
 from corefine.project.results import adjudication, agreement, disagreement, export
 from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner
@@ -243,6 +244,12 @@ def download(here: InContext, format: str, lossy: bool = True) -> FileResponse:
         here.notices += [notice for notice in new if notice not in here.notices]
         if path.is_dir():
             path = Path(shutil.make_archive(str(path), "zip", path))
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise ApiError(503, "unavailable", f"the export cannot be written here: {error.strerror}") from error
+    except InputError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise InputError(str(error).replace(f"{folder}/", "")) from error  # no path of the server
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
