@@ -114,19 +114,19 @@ def test_an_upload_that_was_cut_off_goes_on_where_it_ended(
     monkeypatch.setattr(uploads, "WRITE_DOCUMENTS", 2)
     lines = b"".join(b'{"doc_key": "d%d", "tokens": ["Anna", "came"]}\n' % number for number in range(7))
     writes = 0
-    original = sqlite_project.writer.write
+    original = sqlite_project.database.write
 
-    def failing(job: Any) -> Any:
+    def failing() -> Any:
         nonlocal writes
         writes += 1
         if writes == 3:
             raise OSError(28, "No space left on device")
-        return original(job)
+        return original()
 
     with serve(sqlite_project) as client:
         browser = Browser(client)
         browser.get("me")
-        monkeypatch.setattr(sqlite_project.writer, "write", failing)
+        monkeypatch.setattr(sqlite_project.database, "write", failing)
         with pytest.raises(OSError, match="No space"):
             upload_here(browser, lines)
         monkeypatch.undo()

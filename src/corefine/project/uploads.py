@@ -18,8 +18,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Literal
 
-from sqlalchemy import Connection
-
 from corefine.errors import CorefineError, InputError
 from corefine.files import PRIVATE_FOLDER
 from corefine.formats.sent.reader import Task
@@ -274,10 +272,10 @@ class _Import:
         if not pending:
             return
 
-        def job(connection: Connection) -> list[int]:
-            return [documents.add_new(connection, new) for _, new in pending]
-
-        for (result, _), key in zip(pending, self.project.writer.write(job), strict=True):
+        # in a transaction of its own, so that the thread that writes answers waits only where the database makes it
+        with self.project.database.write() as connection:
+            keys = [documents.add_new(connection, new) for _, new in pending]
+        for (result, _), key in zip(pending, keys, strict=True):
             result.added.append(key)
         self.importer.added()
 

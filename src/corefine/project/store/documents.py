@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -89,10 +89,14 @@ class Documents:
         self._database = database
         self.get = lru_cache(maxsize=256)(self._get)
 
-    def all(self) -> list[DocumentInfo]:
-        """All documents in the order they are annotated in."""
+    def all(self, known: Sequence[DocumentInfo] = ()) -> list[DocumentInfo]:
+        """All documents in the order they are annotated in.
+
+        `known` is what an earlier call returned: documents are only ever added, and only new ones are then read, which
+        counts where texts are long.
+        """
         with self._database.read() as connection:
-            return all_of(connection)
+            return [*known, *all_of(connection, after=known[-1].id if known else 0)]
 
     def _get(self, document_id: int) -> Document:
         with self._database.read() as connection:
@@ -120,9 +124,11 @@ def parsed(document_id: int, content: str) -> Document:
         raise DamagedDocumentError(f"the stored text of document {document_id} is damaged: {error}") from error
 
 
-def all_of(connection: Connection) -> list[DocumentInfo]:
+def all_of(connection: Connection, *, after: int = 0) -> list[DocumentInfo]:
+    """The documents whose ids are larger than `after`."""
     columns = [DOCUMENTS[name] for name in DocumentInfo.__dataclass_fields__]
-    return [DocumentInfo(*row) for row in connection.execute(select(*columns).order_by(DOCUMENTS.id))]
+    query = select(*columns).where(DOCUMENTS.id > after).order_by(DOCUMENTS.id)
+    return [DocumentInfo(*row) for row in connection.execute(query)]
 
 
 def to_annotate(connection: Connection) -> list[DocumentInfo]:

@@ -41,7 +41,12 @@ class Workspaces:
         self._share_done: float | None = None
         self._looked_at = -FRESH_SECONDS
         self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
-        self._documents: list[DocumentInfo] | None = None
+        self._changes = 1
+        self._documents: tuple[int, list[DocumentInfo], list[DocumentInfo]] = (
+            0,
+            [],
+            [],
+        )  # at a change: all, asked about
         self._settings_unknown = False
 
     @contextmanager
@@ -84,12 +89,17 @@ class Workspaces:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents that people are asked about."""
-        if self._documents is None:
-            self._documents = [document for document in self.project.documents.all() if not document.held_out]
-        return self._documents
+        changes = self._changes
+        known_at, every, asked = self._documents
+        if known_at != changes:  # and if there is another change meanwhile, the next caller looks again
+            every = self.project.documents.all(every)
+            asked = [document for document in every if not document.held_out]
+            self._documents = (changes, every, asked)
+        return asked
 
     def documents_changed(self) -> None:
-        self._documents = None
+        """There are new documents."""
+        self._changes += 1
 
     # Models
 
