@@ -241,6 +241,7 @@ class _Import:
                 if self._is_known and not result.added and result.reason is None:
                     result.reason = "it is in the project already"
                 upload.files_done += 1
+            case "progress":
                 upload.bytes_done += event["bytes"]
 
     def _take_document(self, event: dict[str, Any], answer: IO[bytes], content: IO[bytes]) -> None:

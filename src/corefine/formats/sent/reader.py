@@ -75,7 +75,6 @@ class _Reader:
 
     def _read(self, path: Path, shown: str) -> None:
         """One file. Whatever is wrong with it is said of it, and the next one is read."""
-        size = path.stat().st_size
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         _tell("file", file=shown, digest=digest)
@@ -96,7 +95,7 @@ class _Reader:
             reasons.append("it holds no text")
         note = f"it is long, and was divided into {len(parts)} parts" if len(parts) > 1 else None
         reason = "; ".join(_shown(reason, self.folder) for reason in reasons[:3]) or None
-        _tell("read", file=shown, reason=reason, note=note, bytes=size)
+        _tell("read", file=shown, reason=reason, note=note)
 
     def _documents(self, paths: list[Path], reasons: list[str]) -> Iterator[Document]:
         def note(fault: Fault) -> None:
@@ -104,12 +103,14 @@ class _Reader:
                 reasons.append(fault.what)
 
         for path in paths:
+            size = path.stat().st_size
             for document in formats.read(path, on_fault=note):
                 if len(document) > self.limits.tokens:
                     most = f"{self.limits.tokens:,}"
                     reasons.append(f"{document.key} has {len(document):,} tokens, and a document at most {most}")
                 elif len(document):
                     yield document
+            _tell("progress", bytes=size)
 
     def _send(self, document: Document) -> None:
         gold = bool(document.clusters)
