@@ -14,11 +14,13 @@ from corefine.document import Document
 from corefine.errors import InputError, ModelError
 from corefine.models.evaluation import linked_share
 from corefine.models.load import SHIPPED
+from corefine.models.network.encoders.known import known_encoders, local_folder
 from corefine.models.resolver import Resolver
 from corefine.models.training.recipe import Recipe
 from helpers import tiny
 
 STARTER = SHIPPED["starter"]
+[MPNET] = (each for each in known_encoders() if each.name == "mpnet")
 
 needs_starter = pytest.mark.skipif(not (STARTER / "model.json").is_file(), reason="no starter model is packed yet")
 
@@ -94,3 +96,19 @@ def test_the_starter_does_what_it_says(corpora: Path) -> None:
 
     documents = load_corpus("litbank", mirror=corpora).test[:2]
     assert evaluate(corefine.load(device="cpu").model.predict, documents).conll_f1 > 40
+
+
+@pytest.mark.skipif(not (SHIPPED["strong"] / "model.json").is_file(), reason="the strong model is not packed")
+def test_the_strong_model_is_light_and_described() -> None:
+    from model_card import model_card
+
+    strong = SHIPPED["strong"]
+    assert sum(path.stat().st_size for path in strong.rglob("*")) <= make_starter.LARGEST_BYTES
+    facts = json.loads((strong / "model.json").read_text())["trained"]
+    card = Path(__file__).parents[2] / make_starter.CARDS["strong"]
+    assert card.read_text() == model_card(facts)
+
+
+@pytest.mark.skipif(local_folder(MPNET) is None, reason="the encoder of the strong model is not here")
+def test_the_strong_model_works() -> None:
+    assert ("Bob", "He") in corefine.load("strong", device="cpu").predict("Bob saw Mary. He waved at her.").strings
