@@ -23,7 +23,7 @@ from corefine.errors import (
     QuestionNotOpenError,
     UnknownAnswerError,
 )
-from corefine.links import Relation
+from corefine.links import NotAMention, Relation
 from corefine.prediction import Prediction
 from helpers.making import cases, document_of
 from helpers.sessions import DOCUMENT, PREDICTION, A, B, C, D, ask, fresh, state_of
@@ -407,3 +407,16 @@ def test_it_ends_when_no_answer_would_surprise_the_model() -> None:
     assert every.ending == "nothing"
     assert Session(DOCUMENT, PREDICTION, budget=Budget(least_gain=1.0)).ending == "sure"
     assert Session(DOCUMENT, PREDICTION, budget=Budget(questions=0)).ending == "budget"
+
+
+def test_what_is_said_to_be_first_is_kept_alone() -> None:
+    session = Session(DOCUMENT, PREDICTION)
+    question = session.next_question()
+    assert question is not None
+    while (question := session.next_question()) is not None:
+        session.answer(Answer.no(Reply.FIRST, question.mention) if question.antecedent else Answer.unsure())
+    firsts = {entry.question.mention for entry in session.answers if entry.answer.reply is Reply.FIRST}
+    assert firsts
+    assert firsts <= {span for cluster in session.annotated().clusters for span in cluster}
+    session.edit([NotAMention(min(firsts))])
+    assert min(firsts) not in {span for cluster in session.annotated().clusters for span in cluster}

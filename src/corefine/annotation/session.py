@@ -30,7 +30,7 @@ from corefine.annotation.revision import Revision
 from corefine.annotation.selectors import Selector
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, InvalidSpanError, QuestionNotOpenError, UnknownAnswerError
-from corefine.links import Assertion, Links
+from corefine.links import Assertion, First, Links
 from corefine.prediction import Prediction
 
 
@@ -212,6 +212,14 @@ class Session:
         said = dict.fromkeys(span for entry in self._standing.values() for span in entry.mentions)
         alone = [(span,) for span in said if self.links.is_mention(span) and span not in clustered]
         return self.document.with_clusters([*clusters, *alone])
+
+    def annotated(self) -> Document:
+        """The document as people see and export it: what was said to be the first of its entity is kept, even alone."""
+        document, is_mention = self.relabelled(), self.links.is_mention
+        kept = {span for cluster in document.clusters for span in cluster}
+        said = (each for entry in self._standing.values() for each in entry.assertions if isinstance(each, First))
+        firsts = dict.fromkeys(each.first for each in said if each.first not in kept and is_mention(each.first))
+        return document.with_clusters([*document.clusters, *((span,) for span in firsts)])
 
     @property
     def log(self) -> dict[str, Any]:

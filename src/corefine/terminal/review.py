@@ -89,7 +89,7 @@ class ReviewScreen(Screen[None]):
     def _fill(self, onto: Span | None = None) -> None:
         """List the entities as model and answers make them now."""
         with self.workspaces.of(self.person_id) as workspace:
-            self.clusters = workspace.open(self.document_id, lease="never").session.relabelled().clusters
+            self.clusters = workspace.open(self.document_id, lease="never").session.annotated().clusters
         known = {span for cluster in self.clusters for span in cluster}
         self.chosen = [span for span in self.chosen if span in known]
         self.rows, options = [], []

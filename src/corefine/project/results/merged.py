@@ -67,5 +67,5 @@ def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merg
 def relabelled(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Document:
     """The document with the clusters of everybody's answers and a prediction."""
     if snapshot.has_answers(document_id):
-        return merged(snapshot, document_id, prediction).session.relabelled()
+        return merged(snapshot, document_id, prediction).session.annotated()
     return snapshot.document(document_id).with_clusters(decode(prediction))

@@ -20,7 +20,7 @@ def describe(found: Merged, version: int | None, names: Mapping[int, str]) -> di
     A link's `source` is "said" if one person said just this, "inferred" if it follows from `answers`, else "model".
     """
     session = found.session
-    document = session.relabelled()
+    document = session.annotated()
     entries = {entry.number: entry for entry in session.entries}
     return {
         "document": document.name,

@@ -67,7 +67,7 @@ def to_json(edit: Edit) -> list[str]:
 
 def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[Span]]:
     """What an edit says, given the entities as they are shown: assertions, and spans that are mentions."""
-    entity_of = {span: cluster for cluster in session.relabelled().clusters for span in cluster}
+    entity_of = {span: cluster for cluster in session.annotated().clusters for span in cluster}
     match edit:
         case Merge(a, b):
             if b in entity_of.get(a, (a,)):

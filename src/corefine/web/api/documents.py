@@ -144,7 +144,7 @@ class EntitiesView(BaseModel):
     @classmethod
     def of(cls, document_id: int, session: Session) -> EntitiesView:
         document, revision, links = session.document, session.revision, session.links
-        clusters = session.relabelled().clusters
+        clusters = session.annotated().clusters
         entities = []
         for cluster in clusters:
             members = []

@@ -57,6 +57,7 @@ export class App {
     const turn = (this.turn += 1);
     const { mount } = await PAGES[known]();
     if (turn !== this.turn) return; // meanwhile another page was asked for
+    for (const open of document.querySelectorAll("dialog[open]")) open.close(); // it belongs to the page that is left
     this.drop();
     this.page?.close();
     this.waiting.clear();

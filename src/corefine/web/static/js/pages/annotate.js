@@ -96,6 +96,7 @@ class AnnotatePage {
     }
     this.known.forget(state.document);
     if (state.progress) this.panel.progressed(state.progress, state.question ? state.question.number : null);
+    document.title = [this.panel.count.textContent, this.reader.view?.doc.name, this.app.me.project].filter(Boolean).join(" · ");
     this.panel.finish.disabled = state.state !== "question";
     if (state.state === "question") this.ask(state.question);
     else this.rest(state);
