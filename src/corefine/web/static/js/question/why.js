@@ -4,6 +4,19 @@ import { h, kbd, quoted, replace } from "../core/dom.js";
 import { percent } from "../core/format.js";
 
 const SHOWN = 5;
+const LIKELY = 0.1; // from which an entity counts as one that it could be
+const COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+let numbersOpen = false;
+
+/** Why it is asked, in words. */
+function reason({ protocol, why: { entities } }) {
+  if (protocol === "mentions") return "The model is not sure whether these words refer to something.";
+  const likely = entities.filter(({ span, probability }) => span && probability >= LIKELY).length;
+  const fresh = entities.some(({ span, probability }) => !span && probability >= LIKELY);
+  if (likely + Number(fresh) <= 1) return "The model leans to one answer, but is not sure of it.";
+  const which = likely > 1 ? `one of ${COUNTS[likely]} entities` : "a known entity";
+  return `It could be ${likely ? which : ""}${fresh ? " or a new one" : ""}; nothing so far decides.`;
+}
 
 /** `act` has instead(chance) and preview(entry); without a discrete question the rows only inform. */
 export function why(element, question, act) {
@@ -12,11 +25,14 @@ export function why(element, question, act) {
   const answers = question.protocol === "discrete";
   const rows = entities.slice(0, SHOWN).map((chance, index) => h("li", {}, row(chance, index, question, answers && act)));
   const measure = `Chosen by ${selector}: score ${score.toFixed(2)}, entropy ${entropy.toFixed(2)} over the entities it could be.`;
+  const numbers = h("details", { class: "help", open: numbersOpen }, h("summary", {}, "Numbers"), measure);
+  numbers.addEventListener("toggle", () => (numbersOpen = numbers.open)); // as the person left it, for the next question
   return replace(
     element,
     h("h2", {}, answers ? "Or is it one of these?" : "Why this question"),
     h("ul", { "aria-label": "How likely each entity is" }, ...rows),
-    h("p", { class: "help" }, measure),
+    h("p", { class: "help" }, reason(question)),
+    numbers,
   );
 }
 
