@@ -40,7 +40,7 @@ strong: $(READY)  ## Train the stronger model that ships; it needs the extra `st
 	$(BIN)/python tools/make_starter.py --name strong
 
 bench: $(READY)  ## Measure every bar on this machine
-	missed=0; for bar in imports links session scores formats model committee long retraining answer browser load disturbed; do \
+	missed=0; for bar in imports links session scores formats model committee long retraining answer browser load disturbed large; do \
 	  echo "== $$bar"; $(BIN)/python benchmarks/$$bar.py || missed=1; \
 	done; exit $$missed
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ import typer
 
 from command import Json, Seed, report, run
 from corefine.corpora import stories
+from corefine.document import Document
 from corefine.errors import InputError
 from corefine.models import rules
 from measuring import in_own_process, peak_megabytes
@@ -75,7 +77,7 @@ def measure(*, documents: int = 5_000, tokens: int = 200_000, answers: int = 200
         many = _answering(Path(folder) / "many", lambda place: make_many(place, documents), answers)[0]
         seconds, cpu = in_own_process(export_project, Path(folder) / "many")
         long, entities = _answering(Path(folder) / "long", lambda place: make_long(place, tokens, seed), answers)
-        megabytes = in_own_process(predict_long, tokens, seed)
+        megabytes = in_own_process(worker_memory, tokens)
     return LargeProjects(documents, tokens, small, many, seconds, cpu, long, entities, megabytes)
 
 
@@ -147,16 +149,23 @@ def export_project(folder: Path) -> tuple[float, float]:
     return took
 
 
-def predict_long(tokens: int, seed: int) -> float:
+def worker_memory(tokens: int) -> float:
     """The megabytes that the starter model, or without it the rules, takes to read a long document."""
     from corefine.models.load import load
+    from corefine.project.learning.long_documents import predict_long
 
-    document = long_document(tokens, seed).with_clusters(())
+    told = cycle([sentence for story in stories.load() for sentence in story.sentences])
+    sentences: list[Sequence[str]] = []
+    size = 0
+    while size < tokens:
+        sentences.append(next(told))
+        size += len(sentences[-1])
+    document = Document.from_sentences("novel", sentences)
     try:
         predict = load("starter", device="cpu").model.predict
     except InputError:
         predict = rules.predict
-    predict(document)
+    predict_long(predict, document)
     return peak_megabytes()
 
 

@@ -22,6 +22,7 @@ from corefine.errors import CorefineError, InputError
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project.learning import training
+from corefine.project.learning.long_documents import predict_long
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema
@@ -163,7 +164,7 @@ class Worker:
         self.report("predicting", share_done=None)
         document = self.project.documents.get(entry.id)
         try:
-            prediction = self._predictor(version)(document)
+            prediction = predict_long(self._predictor(version), document)
         except (CorefineError, MemoryError, RuntimeError) as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
