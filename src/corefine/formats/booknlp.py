@@ -99,10 +99,11 @@ def _table(source: Source, needed: list[str] | tuple[str, ...]) -> list[tuple[in
                 return []
         elif line.text:
             cells = line.text.split("\t")
-            if len(cells) < len(needed):
+            row = dict(zip(names, cells, strict=False))
+            if any(name not in row for name in needed):
                 source.fault(f"{len(cells)} columns, where the first line has {len(names)}", line=line.number)
                 continue
-            found.append((line.number, dict(zip(names, cells, strict=False))))
+            found.append((line.number, row))
     return found
 
 
