@@ -33,7 +33,7 @@ def best_name(document: Document, mentions: Iterable[Span]) -> Span:
     """The mention that names an entity best: rather a name than a noun, a noun than a pronoun, then the first."""
 
     def rank(span: Span) -> tuple[bool, int, int]:
-        opens = document.sentence_spans[document.sentence_of(span)].start
+        opens = document.sentence_starts[document.sentence_of(span)]
         tokens = range(span.start, span.end + 1)
         free = (token for token in tokens if token != opens and document.tokens[token - 1][-1:].isalnum())
         capitals = sum(document.tokens[token][:1].isupper() for token in free)

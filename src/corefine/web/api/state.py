@@ -91,7 +91,9 @@ def _chance(session: Session, question: Question, mentions: list[Span], probabil
 def _mentions(revision: Revision, label: int) -> list[Span]:
     """The mentions of a cluster in document order."""
     nodes = np.flatnonzero(revision.labels == label).tolist()
-    return sorted((revision.nodes.spans[node] for node in nodes), key=document_order)
+    mentions = [revision.nodes.spans[node] for node in nodes]
+    # Top spans are in document order; only what people named besides them has to be put in its place.
+    return mentions if nodes[-1] < revision.nodes.rows else sorted(mentions, key=document_order)
 
 
 class QuestionView(BaseModel):
