@@ -259,7 +259,7 @@ def _try(case: Case, folder: Path, outcome: Outcome) -> None:
             on_fault=faults.append,
         )  # fmt: skip
     except CorefineError:
-        assert not out.exists(), "a conversion failed and left a file"
+        assert not [file for file in (out, *out.rglob("*")) if file.is_file()], "a conversion failed and left a file"
         return
     outcome.converted += 1
     if not summary.documents:
@@ -271,6 +271,10 @@ def _try(case: Case, folder: Path, outcome: Outcome) -> None:
     if not summary.lost:
         before = read_all(source, case.source, on_fault=lambda _: None)
         after = read_all(out, case.target, on_fault=lambda _: None)
+        if not target.many:  # a folder has no order of its own
+            before, after = (
+                sorted(each, key=lambda document: (document.key, document.tokens)) for each in (before, after)
+            )
         for one, other in zip(before, after, strict=True):
             assert (lost := difference(one, other)) is None, f"{case.target} loses {lost} and does not say so"
 

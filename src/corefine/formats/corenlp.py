@@ -66,7 +66,8 @@ def _document(source: Source, record: dict[str, Any], name: str, line: int) -> D
             if isinstance(said, str) and said.split() != actual.split():
                 what = f"a mention quotes {said[:50]!r}, but its tokens are {actual[:50]!r}"
                 source.fault(what, line=line, token=span.start, fatal=False)
-    speakers = tuple(None if token.get("speaker") in _NOBODY else str(token["speaker"]) for token in tokens)
+    said_by = [str(token["speaker"]) if token.get("speaker") is not None else None for token in tokens]
+    speakers = tuple(None if who in _NOBODY else who for who in said_by)
     attributes.sort(key=lambda entry: [int(number) for number in entry[0].split("-")])
     fields: dict[str, Any] = dict(zip(("text", "offsets"), _text(tokens), strict=True))
     fields["speakers"] = speakers if any(speakers) else None

@@ -78,7 +78,7 @@ def read_xmi(source: Source) -> Iterator[Document]:
         if not whole:
             what = "there is no TypeSystem.xml beside it: only tokens, sentences and coreference were read"
             source.fault(what, fatal=False)
-        document = _document(source, cas, name, part, whole)
+        document = _sound(source, cas, name, part, whole)
     if document is not None:
         yield document
 
@@ -92,9 +92,18 @@ def read_json(source: Source) -> Iterator[Document]:
         except Exception as error:
             source.fault(f"this is no CAS JSON that can be read: {type(error).__name__} {str(error)[:100]}")
             return
-        document = _document(source, cas, name, part, True)
+        document = _sound(source, cas, name, part, True)
     if document is not None:
         yield document
+
+
+def _sound(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Document | None:
+    """The document; a fault if features have values of other types than they should, which cassis does not check."""
+    try:
+        return _document(source, cas, name, part, whole)
+    except (AttributeError, TypeError, ValueError, LookupError) as error:
+        source.fault(f"annotation that makes no sense: {type(error).__name__} {str(error)[:100]}")
+        return None
 
 
 def _typesystem(source: Source, data: bytes) -> tuple[TypeSystem, bool]:
@@ -262,6 +271,9 @@ def _words(cas: Cas, text: str, source: Source, marks: list[tuple[int, int]]) ->
     if "Token" in types:
         tokens = sorted({(token.begin, token.end) for token in cas.select(types["Token"])})
         tokens = [(a, z) for a, z in tokens if 0 <= a < z <= len(text) and text[a:z].strip()]
+        if any(b[0] < a[1] for a, b in pairwise(tokens)):
+            tokens = _apart(tokens)
+            source.fault("tokens overlap; of those that do, the first was kept", fatal=False)
     if not tokens:
         return tokenise(text, source.language, cuts=[at for mark in marks for at in mark])
     starts = {0}
@@ -269,6 +281,15 @@ def _words(cas: Cas, text: str, source: Source, marks: list[tuple[int, int]]) ->
         starts |= {bisect_left(tokens, (sentence.begin, 0)) for sentence in cas.select(types["Sentence"])}
     forms = tuple(text[a:z] for a, z in tokens)
     return Tokens(forms, tuple(tokens), tuple(sorted(start for start in starts if start < len(tokens))))
+
+
+def _apart(tokens: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The tokens without those that begin before the one before them ends."""
+    kept: list[tuple[int, int]] = []
+    for token in tokens:
+        if not kept or token[0] >= kept[-1][1]:
+            kept.append(token)
+    return kept
 
 
 def _touched(words: Tokens, begin: int, end: int) -> Span | None:

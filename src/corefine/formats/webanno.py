@@ -171,6 +171,9 @@ class _Reader:
                 self.source.fault("neither a token nor a comment", line=line.number)
 
     def _add_layer(self, header: str) -> None:
+        if self.words:
+            self.source.fault(f"the layer {header[:40]!r} is declared after the first tokens")
+            return
         first = sum(len(layer.features) for layer in self.layers)
         features = header.partition("=")[2].split("|")[1:] or [""]  # a layer without features has one column
         self.layers.append(_Layer(header, header.startswith("#T_CH"), features, first))
