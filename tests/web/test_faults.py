@@ -103,10 +103,11 @@ class Trial:
         if response.status_code == 200:
             assert applied == 1, where
         self.refused += response.status_code == 503
-        again = self.send(write)
-        assert again.status_code == 200, f"{where}; then {again.text}"
-        if write.repeats:
-            assert again.json()["repeated"] == (applied == 1), where
+        if write.repeats or response.status_code == 503:  # nobody sends again what was acknowledged without an id
+            again = self.send(write)
+            assert again.status_code == 200, f"{where}; then {again.text}"
+            if write.repeats:
+                assert again.json()["repeated"] == (applied == 1), where
         assert write.applied(self.project) == 1, where
         self.check_memory()
         fired = self.faults.fired
@@ -303,7 +304,7 @@ def draw_study(trial: Trial) -> Write:
 def answer_study(trial: Trial) -> Write:
     """The owner's session of the study, which is drawn and begun for the first of them."""
     if trial.number() == 1:
-        trial.post("study", {"minutes": 600, "documents": 20, "questions": 200})
+        trial.post("study", {"minutes": 600, "documents": 20, "questions": 60})
     state = trial.post("study/session", {"client_id": new_id()})
     client_id = new_id()
     answers = schema.study_answers
