@@ -37,7 +37,9 @@ def test_a_project_opens_with_its_history_and_goes_on(folder: Path) -> None:
         assert browser.get("settings")["retrain_every"] == 7
         exported = client.get("/api/export", params={"format": "jsonl"}).content
         (folder / "now.jsonl").write_bytes(exported)
-        assert read_all(folder / "now.jsonl") == read_all(folder / "export.jsonl")
+        now, then = (read_all(folder / f"{name}.jsonl") for name in ("now", "export"))
+        # a mention that was said to be the first of its entity is exported as a singleton now
+        assert [each.without_singletons() for each in now] == then
         browser.annotate(golds(project), most=3)
         browser.post("withdraw", {"client_id": new_id(), "document": 1, "number": 3})
         stands = {(entry["document"], entry["number"]): entry["stands"] for entry in browser.get("history")["entries"]}
@@ -66,10 +68,14 @@ def test_a_finished_run_is_left_as_it_is_and_can_be_reported(folder: Path) -> No
     assert record.rounds
 
 
-def test_a_stopped_run_resumes_to_the_same_bytes(folder: Path) -> None:
+def test_a_stopped_run_goes_on_from_where_it_was(folder: Path) -> None:
+    """What was there stays; what follows is as the rules of today have it, so that its figures may differ."""
     run = folder / "run-stopped"
+    before = small.contents(run)["rounds.jsonl"]
     small.finish(read_info(run).simulation, run, small.short_stories(), resume=True)
-    assert small.contents(run) == small.contents(folder / "run-finished")
+    after, finished = (small.contents(place)["rounds.jsonl"] for place in (run, folder / "run-finished"))
+    assert after.startswith(before)
+    assert len(after.splitlines()) == len(finished.splitlines()) > len(before.splitlines())
 
 
 def test_the_rows_of_the_reproduction_are_read_and_written_unchanged() -> None:

@@ -253,7 +253,7 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     assert chart.locator("circle").count() == 2
     rows = page.get_by_role("table", name="Versions of the model").locator("tbody tr")
     assert [row.locator("td").nth(2).inner_text() for row in rows.all()] == ["–", "41.5", "52.3"]
-    assert rows.first.locator("td").nth(3).inner_text() == "50 % of 2"
+    assert rows.first.locator("td").nth(4).inner_text() == "50 % of 2"
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("stopped", exact=True).wait_for()  # there is no worker here, and that is said
     driver.annotate(document)  # the new version is what asks now

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     with Project(tmp_path / "project") as project:
         assert import_documents(project, [], []) == []
         worker = Worker(project)
-        worker._tried_starter = True
+        worker._tried.add("starter")
         worker.settle()
         with Workspaces(project).of(project.owner().id) as workspace:
             shown = workspace.show()

@@ -98,8 +98,8 @@ def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(InputError, match="is a folder"):
         write(document(), tmp_path / "folder.jsonl", "jsonl")
-    with pytest.raises(InputError, match="cannot be written"):
-        write(document("n" * 500), tmp_path, "brat")
+    write(document("n" * 500), tmp_path, "brat")  # a name that is too long for a file is shortened
+    assert [document.name for document in read_all(tmp_path, "brat")] != []
     with pytest.raises(InputError, match="written twice"):
         write([document(), document()], tmp_path, "brat")
     with pytest.raises(InputError, match="one document a file"):

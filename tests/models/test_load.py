@@ -39,7 +39,7 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_rules_need_no_weights() -> None:
-    result = corefine.load("rules").predict("Anna slept. She was tired.")
+    result = corefine.load("rules").predict("Then Anna slept. She was tired.")
     assert result.strings == (("Anna", "She"),)
     assert model_folder("rules") is None
 
@@ -47,7 +47,7 @@ def test_rules_need_no_weights() -> None:
 @pytest.mark.parametrize("attribute", ["made", "make", "Mine"])
 def test_python_code_can_be_a_model(code: str, attribute: str) -> None:
     resolver = corefine.load(f"{code}:{attribute}")
-    document = Document.from_sentences("d", [["Anna", "slept", "."], ["She", "woke", "."]])
+    document = Document.from_sentences("d", [["Then", "Anna", "slept", "."], ["She", "woke", "."]])
     assert resolver.predict(document).strings == (("Anna", "She"),)
 
 

@@ -62,7 +62,7 @@ def test_a_password_is_not_shown() -> None:
 
 def test_a_damaged_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "project.sqlite").write_bytes(b"this is no database, but long enough to look like one" * 100)
-    with pytest.raises(InputError, match="cannot be opened"):
+    with pytest.raises(InputError, match="is damaged"):
         Project(tmp_path)
 
 

@@ -11,6 +11,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -65,6 +66,7 @@ class Trial:
             self.secret = found[1]
         self.app: FastAPI | None = None
         self.runner = asyncio.Runner()
+        self.thread = ThreadPoolExecutor(1)
         self.start()
 
     def start(self) -> None:
@@ -132,7 +134,7 @@ class Trial:
                     method, f"/api/{path}", headers=headers, content=None if body is None else content
                 )
 
-        return self.runner.run(run())
+        return self.thread.submit(self.runner.run, run()).result()  # a browser's loop may run in this one
 
     def get(self, path: str) -> Any:
         response = self.request("GET", path)
@@ -337,8 +339,9 @@ WRITES = {
 @contextmanager
 def trying(folder: Path, url: str | None) -> Iterator[Trial]:
     trial = Trial(folder / "project", url)
-    with trial.runner:
+    with trial.thread:
         yield trial
+        trial.thread.submit(trial.runner.close).result()
     trial.project.close()
 
 

@@ -127,7 +127,7 @@ def test_training_that_fails_is_told_and_harms_nothing(
         raise RuntimeError("out of luck")
 
     worker = Worker(project)
-    worker._tried_starter = True
+    worker._tried.add(project.settings.model)
     monkeypatch.setattr(training, "_run", fail)
     browser.annotate(golds(project), most=3)
     before = browser.get("next")
@@ -150,7 +150,7 @@ def test_training_begins_by_itself_and_not_twice_for_the_same_answers(
     monkeypatch.setattr(training, "_run", lambda *_: runs.append(1) or 50.0)
     monkeypatch.setattr(Worker, "_read_one", lambda *_: False)
     worker = Worker(project)
-    worker._tried_starter = True
+    worker._tried.add(project.settings.model)
     browser.annotate(golds(project), most=2)
     worker.settle()
     assert not runs
@@ -238,7 +238,7 @@ def test_provenance_tells_where_each_link_comes_from(browser: Browser) -> None:
 
 def test_a_worker_reads_what_is_uploaded(browser: Browser, project: Project) -> None:
     worker = Worker(project)
-    worker._tried_starter = True
+    worker._tried.add(project.settings.model)
     response = browser.client.post("/api/documents?name=new.txt", content=b"Anna came home. She sang. Anna slept.")
     number = response.json()["added"][0]
     assert browser.get(f"next?document={number}")["state"] == "preparing"
