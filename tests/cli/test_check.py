@@ -75,7 +75,7 @@ def test_what_cannot_be_checked(tmp_path: Path) -> None:
         ["n" * 5000],
         ["a\0b"],
         [tmp_path],
-        [tmp_path / "a.xyz", "--format", "xml"],
+        [tmp_path / "a.xyz", "--format", "nonsense"],
     ):
         assert isinstance(run(*arguments).exception, InputError)
     assert run(tmp_path / "a.xyz", "--format", "conll").exit_code == 0

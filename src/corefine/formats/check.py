@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from corefine.errors import Fault, InputError
 from corefine.formats.find import find_files
-from corefine.formats.registry import format_of
+from corefine.formats.registry import format_for, format_of
 from corefine.formats.source import OnFault, Source
 
 
@@ -29,6 +29,8 @@ def check(
 ) -> Checked:
     """Read all files that these paths, folders and globs mean to their ends."""
     checked = Checked()
+    if format is not None:
+        format_for(None, format)  # a name that means nothing is no fault of a file
 
     def note(fault: Fault) -> None:
         checked.faults.append(fault)
