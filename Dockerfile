@@ -3,10 +3,11 @@ FROM python:3.11-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE constraints.txt ./
 COPY src ./src
-# torch for the CPU only: the package of the default index brings several gigabytes for GPUs
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# The torch of pip's default index brings several gigabytes for GPUs. For a CPU alone, build with
+# --build-arg TORCH_INDEX=..., the index for CPUs that torch's own page "Get started" names.
+ARG TORCH_INDEX=""
 RUN python -m venv /opt/corefine \
- && /opt/corefine/bin/pip install --no-cache-dir --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
+ && /opt/corefine/bin/pip install --no-cache-dir --constraint constraints.txt ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} torch \
  && /opt/corefine/bin/pip install --no-cache-dir --constraint constraints.txt '.[model,web,postgres]'
 
 FROM python:3.11-slim
