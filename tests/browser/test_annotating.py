@@ -80,6 +80,7 @@ def test_enter_works_after_a_click_in_the_navigation(launch: Callable[..., Serve
     begin = driver.page.get_by_role("button", name="Begin")
     begin.wait_for()
     driver.page.get_by_role("navigation").get_by_role("link", name="Annotate").click()
+    driver.page.wait_for_timeout(500)  # the page is drawn again: the button before it may still be there
     begin.wait_for()
     driver.press("Enter")
     driver.page.locator(".panel[data-question]").wait_for()
