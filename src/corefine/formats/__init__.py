@@ -17,7 +17,8 @@ from pathlib import Path
 from corefine.document import Document
 from corefine.files import is_folder
 from corefine.formats.find import FoundFile, find_files
-from corefine.formats.registry import FORMATS, Format, format_for, format_of, format_of_stream, knows
+from corefine.formats.lookup import format_for, format_of, format_of_stream, knows
+from corefine.formats.registry import FORMATS, Format
 from corefine.formats.source import OnFault, Source, Where
 from corefine.formats.writing import write, write_stream
 

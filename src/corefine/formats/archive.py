@@ -102,7 +102,7 @@ def _unpack(stream: IO[bytes] | Path, folder: Path, room: _Room, depth: int) -> 
 
 def _documents(source: Source, folder: Path) -> Iterator[Document]:
     from corefine.formats.find import find_files  # they know all formats, this one too
-    from corefine.formats.registry import format_of
+    from corefine.formats.lookup import format_of
 
     export = any(folder.glob("exportedproject*.json"))
     roots = [folder / name for name in _ANNOTATED if (folder / name).is_dir()] if export else [folder]

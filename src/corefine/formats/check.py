@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from corefine.errors import Fault, InputError
 from corefine.formats.find import find_files
-from corefine.formats.registry import format_for, format_of
+from corefine.formats.lookup import format_for, format_of
 from corefine.formats.source import OnFault, Source
 
 

@@ -14,7 +14,8 @@ from corefine.errors import Fault, InputError
 from corefine.files import is_folder
 from corefine.formats import read
 from corefine.formats.find import FoundFile, find_files
-from corefine.formats.registry import Format, format_for, knows, renamed
+from corefine.formats.lookup import format_for, knows, renamed
+from corefine.formats.registry import Format
 from corefine.formats.source import OnFault
 from corefine.formats.writing import output_files, refuse_losses, write_files, write_stream
 

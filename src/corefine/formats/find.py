@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from corefine.errors import InputError
 from corefine.files import is_folder, is_hidden
-from corefine.formats.registry import GENERIC, ending_of, format_for, knows
+from corefine.formats.lookup import GENERIC, ending_of, format_for, knows
 
 
 class FoundFile(NamedTuple):

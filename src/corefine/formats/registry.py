@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 
-from corefine import plugins
 from corefine.document import Document
-from corefine.errors import InputError
 from corefine.formats import (
     allennlp,
     archive,
@@ -33,7 +29,7 @@ from corefine.formats import (
     webanno,
 )
 from corefine.formats.conllu import extra, reader, writer
-from corefine.formats.detect import Head, head_of
+from corefine.formats.detect import Head
 from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.source import Source
 
@@ -309,102 +305,3 @@ _ALL = (
 )
 
 FORMATS = {format_.name: format_ for format_ in _ALL}
-
-GENERIC = frozenset((".json", ".xml", ".tsv", ".zip"))
-"""Endings that many other files have too. Such a file is of a known format only if it looks like it."""
-
-
-def format_for(path: str | PathLike[str] | None, name: str | None = None) -> Format:
-    """The format of this name, or else the one that the ending of the path tells, for a file to be written."""
-    if name is not None:
-        return _named(name)
-    if path is None:
-        raise InputError(f"a stream or folder has no ending to tell its format: name one of {', '.join(FORMATS)}")
-    found = [format_ for format_ in with_ending(ending_of(Path(path))) if format_.files]
-    if len(found) > 1 and ending_of(Path(path)) in GENERIC:
-        raise InputError(f"{path}: several formats have this ending; name one of {_names(found)}")
-    if not found:
-        raise InputError(f"{path}: the ending tells no format; name one of {', '.join(FORMATS)}")
-    return found[0]
-
-
-def known_formats() -> dict[str, Format]:
-    """The formats of corefine and of installed packages, by name."""
-    return FORMATS | {name: _named(name) for name in plugins.installed("formats") if name not in FORMATS}
-
-
-def _named(name: str) -> Format:
-    if name in FORMATS:
-        return FORMATS[name]
-    if not plugins.known("formats", name):
-        raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
-    found = plugins.find("formats", name)
-    if not isinstance(found, Format):
-        raise InputError(f"{name} is a {type(found).__name__}, not a corefine.formats.Format")
-    return found
-
-
-def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head | None = None) -> Format:
-    """The format of a file to be read: the one named, or that of its ending, or of its content if that says more."""
-    if name is not None:
-        return format_for(None, name)
-    ending = ending_of(Path(path))
-    likely = with_ending(ending)
-    if len(likely) == 1 and ending not in GENERIC:
-        return likely[0]
-    found = _looking_like(head or head_of(path), likely or list(known_formats().values()))
-    if found is not None:
-        return found
-    if likely and ending not in GENERIC:
-        return likely[0]
-    if likely:
-        raise InputError(f"{path}: it does not look like {_names(likely)}; if it is one of them, name it")
-    raise InputError(f"{path}: neither ending nor content tells its format; name one of {', '.join(FORMATS)}")
-
-
-def format_of_stream(head: Head) -> Format:
-    """The format that the first bytes of a stream look like."""
-    found = _looking_like(head, list(known_formats().values()))
-    if found is None:
-        raise InputError(f"the content of the stream tells no format: name one of {', '.join(FORMATS)}")
-    return found
-
-
-def _looking_like(head: Head, formats: Iterable[Format]) -> Format | None:
-    """The first format that the head looks like. JSON lines comes last, as others have fields of its names too."""
-    ordered = sorted(formats, key=lambda format_: format_.name == jsonl.NAME)
-    return next((format_ for format_ in ordered if format_.looks is not None and format_.looks(head)), None)
-
-
-def _names(formats: Iterable[Format]) -> str:
-    return ", ".join(format_.name for format_ in formats)
-
-
-def with_ending(ending: str) -> list[Format]:
-    """The formats whose files have this ending."""
-    return [format_ for format_ in known_formats().values() if ending in format_.endings]
-
-
-def ending_of(path: Path) -> str:
-    """The ending that tells the format: `.conll` of `a.conll.gz`."""
-    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-
-
-def knows(path: Path) -> bool:
-    """Whether the path's ending tells a format. If other files have that ending too, a file must look like it."""
-    ending = ending_of(path)
-    likely = with_ending(ending)
-    if ending in GENERIC and path.is_file():
-        return _looking_like(head_of(path), likely) is not None
-    return bool(likely)
-
-
-def renamed(path: Path, format_: Format) -> Path:
-    """The path with an ending of the format. An ending that is one already stays, and so does .gz."""
-    packed = ".gz" if path.suffix == ".gz" else ""
-    if ending_of(path) in format_.endings:
-        return path
-    name = path.name.removesuffix(packed)
-    if with_ending(ending_of(path)):
-        name = name.removesuffix(ending_of(path))
-    return path.with_name(f"{name}{format_.endings[0]}{packed}")

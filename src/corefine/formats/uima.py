@@ -11,17 +11,14 @@ from __future__ import annotations
 import io
 import json
 import re
-import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from corefine.document import Document, Span
-from corefine.errors import MissingExtraError
 from corefine.formats import losses as lost
 from corefine.formats.expresses import Expresses
 from corefine.formats.expresses import losses as undeclared
@@ -29,6 +26,18 @@ from corefine.formats.source import Source
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
 from corefine.formats.tokens import Tokens, text_of, tokenise
+from corefine.formats.uima_types import (
+    CHAIN,
+    LINK,
+    METADATA,
+    SENTENCE,
+    TOKEN,
+    add_chain,
+    add_type,
+    basic_typesystem,
+    library,
+    typesystem_of,
+)
 
 if TYPE_CHECKING:
     from cassis import Cas, TypeSystem
@@ -37,39 +46,20 @@ XMI, JSON = "xmi", "uima-json"
 KEPT = "uima"
 """The name under which `extra` holds what both formats share."""
 
-_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
-TOKEN, SENTENCE = f"{_DKPRO}.segmentation.type.Token", f"{_DKPRO}.segmentation.type.Sentence"
-CHAIN, LINK = f"{_DKPRO}.coref.type.CoreferenceChain", f"{_DKPRO}.coref.type.CoreferenceLink"
-METADATA = f"{_DKPRO}.metadata.type.DocumentMetaData"
 EXPRESSES = Expresses(crossing=True, text=True, part=True, language=True, attributes="all annotation")
 
-_ELEMENT = re.compile(r"<([\w.-]+):([\w.-]+)((?:\s+[\w:.-]+=(?:\"[^\"]*\"|'[^']*'))*)\s*/?>")
-_ATTRIBUTE = re.compile(r"\s([\w:.-]+)=")
 _TYPE = re.compile(r"[\w.]+\.(\w*Chain|\w*Link|Mention|Entity)")
-_NAMESPACE = re.compile(r"xmlns:([\w.-]+)=[\"']http:///([\w/.-]*)\.ecore[\"']")
-
-
-@contextmanager
-def _cassis() -> Iterator[Any]:
-    """The library, with its warnings silenced: what they say is reported as faults."""
-    try:
-        import cassis
-    except ImportError as error:
-        raise MissingExtraError("dkpro-cassis", "uima") from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield cassis
 
 
 # Reading
 
 
 def read_xmi(source: Source) -> Iterator[Document]:
-    with _cassis() as cassis:
+    with library() as cassis:
         name, part = name_and_part(source.stem)
         source.begin(name, part)
         data = source.content()
-        typesystem, whole = _typesystem(source, data)
+        typesystem, whole = typesystem_of(source, data)
         try:
             cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=typesystem, lenient=True)
         except Exception as error:  # lxml, attrs and cassis raise errors of many kinds
@@ -84,7 +74,7 @@ def read_xmi(source: Source) -> Iterator[Document]:
 
 
 def read_json(source: Source) -> Iterator[Document]:
-    with _cassis() as cassis:
+    with library() as cassis:
         name, part = name_and_part(source.stem)
         source.begin(name, part)
         try:
@@ -104,74 +94,6 @@ def _sound(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Docum
     except (AttributeError, TypeError, ValueError, LookupError) as error:
         source.fault(f"annotation that makes no sense: {type(error).__name__} {str(error)[:100]}")
         return None
-
-
-def _typesystem(source: Source, data: bytes) -> tuple[TypeSystem, bool]:
-    """The type system beside the file, and True; or one with the types that coreference needs, and False."""
-    with _cassis() as cassis:
-        if source.path is not None:
-            folder = source.path.parent
-            for name in (f"{source.stem}.typesystem.xml", "TypeSystem.xml", "typesystem.xml"):
-                if (folder / name).is_file():
-                    try:
-                        return cassis.load_typesystem((folder / name).read_bytes().decode()), True
-                    except Exception as error:
-                        source.fault(f"{folder / name} is no type system: {str(error)[:100]}", fatal=False)
-        return _inferred(data.decode(errors="replace")), False
-
-
-def _inferred(xmi: str) -> TypeSystem:
-    """Tokens, sentences, and the types that look like chains or CorefAnnotator's mentions."""
-    with _cassis() as cassis:
-        typesystem: TypeSystem = cassis.TypeSystem()
-    packages = {prefix: path.replace("/", ".") for prefix, path in _NAMESPACE.findall(xmi)}
-    found: dict[str, set[str]] = {}
-    for prefix, local, attributes in _ELEMENT.findall(xmi):
-        if prefix in packages:
-            found.setdefault(f"{packages[prefix]}.{local}", set()).update(_ATTRIBUTE.findall(attributes))
-    for name in (TOKEN, SENTENCE):
-        _add_type(typesystem, name, found.get(name, set()))
-    chains = [name for name, has in found.items() if name.endswith("Chain") and ("first" in has or len(has) <= 2)]
-    for name in chains:
-        link = name.removesuffix("Chain") + "Link"
-        if link not in found or typesystem.contains_type(name):
-            continue
-        _add_chain(typesystem, name, link, sorted(found[link] - {"xmi:id", "sofa", "begin", "end", "next"}))
-    for name, has in found.items():
-        if name.endswith(".Mention") and "Entity" in has:
-            entity = name.removesuffix("Mention") + "Entity"
-            _add_type(typesystem, entity, found.get(entity, set()) | {"Label"}, "uima.cas.TOP")
-            _add_type(typesystem, name, has - {"Entity"})
-            typesystem.create_feature(name, "Entity", entity)
-    return typesystem
-
-
-def _add_type(typesystem: TypeSystem, name: str, attributes: set[str], base: str = "uima.tcas.Annotation") -> None:
-    """A type whose features are all strings."""
-    typesystem.create_type(name, base)
-    for attribute in sorted(attributes - {"xmi:id", "sofa", "begin", "end"}):
-        typesystem.create_feature(name, attribute, "uima.cas.String")
-
-
-def _basic() -> TypeSystem:
-    with _cassis() as cassis:
-        typesystem: TypeSystem = cassis.TypeSystem()
-        typesystem.create_type(TOKEN)
-        typesystem.create_type(SENTENCE)
-        typesystem.create_type(METADATA, "uima.tcas.DocumentAnnotation")
-        for feature in ("documentTitle", "documentId"):
-            typesystem.create_feature(METADATA, feature, "uima.cas.String")
-        _add_chain(typesystem, CHAIN, LINK, ["referenceType", "referenceRelation"])
-    return typesystem
-
-
-def _add_chain(typesystem: TypeSystem, chain: str, link: str, features: list[str]) -> None:
-    typesystem.create_type(chain, "uima.cas.AnnotationBase")
-    typesystem.create_type(link)
-    typesystem.create_feature(chain, "first", link)
-    typesystem.create_feature(link, "next", link)
-    for feature in features:
-        typesystem.create_feature(link, feature, "uima.cas.String")
 
 
 def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Document | None:
@@ -358,7 +280,7 @@ def _cas(document: Document) -> Cas:
     content = document.extra.get(KEPT)
     kept = content if isinstance(content, dict) else {}
     text, offsets = text_of(document)
-    with _cassis() as cassis:
+    with library() as cassis:
         cas: Any = None
         if isinstance(kept.get("annotations"), dict):
             try:
@@ -368,7 +290,7 @@ def _cas(document: Document) -> Cas:
             except Exception:  # it may come from anywhere: then the document is written without it
                 cas = None
         if cas is None:
-            cas = cassis.Cas(typesystem=_basic())
+            cas = cassis.Cas(typesystem=basic_typesystem())
             cas.sofa_string, cas.sofa_mime = text, "text/plain"
             if document.language is not None:
                 cas.document_language = document.language
@@ -392,11 +314,11 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
         kinds = [CHAIN, LINK]
     if not all(map(cas.typesystem.contains_type, kinds)):
         if kinds[1].endswith(".Mention"):
-            _add_type(cas.typesystem, kinds[0], {"Label"}, "uima.cas.TOP")
-            _add_type(cas.typesystem, kinds[1], set())
+            add_type(cas.typesystem, kinds[0], {"Label"}, "uima.cas.TOP")
+            add_type(cas.typesystem, kinds[1], set())
             cas.typesystem.create_feature(kinds[1], "Entity", kinds[0])
         else:
-            _add_chain(cas.typesystem, kinds[0], kinds[1], ["referenceType", "referenceRelation"])
+            add_chain(cas.typesystem, kinds[0], kinds[1], ["referenceType", "referenceRelation"])
     group, member = map(cas.typesystem.get_type, kinds)
     known = {str(place): (label, said) for place, label, said in lost.entries(kept, "mention features", 3)}
     own = {feature.name for feature in member.all_features}

@@ -13,7 +13,8 @@ from typing import IO, NamedTuple, cast
 from corefine.document import Document
 from corefine.errors import InputError, LossError
 from corefine.files import AtomicFiles, is_folder
-from corefine.formats.registry import Format, Render, ending_of, format_for
+from corefine.formats.lookup import ending_of, format_for
+from corefine.formats.registry import Format, Render
 from corefine.formats.text import file_stem
 
 OnSkip = Callable[[Document, str], None]

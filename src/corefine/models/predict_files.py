@@ -12,7 +12,7 @@ from corefine.errors import InputError
 from corefine.files import is_folder
 from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
 from corefine.formats.convert import STREAM
-from corefine.formats.registry import ending_of, renamed
+from corefine.formats.lookup import ending_of, renamed
 from corefine.models.resolver import Resolver, Result
 
 
