@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from sqlalchemy import insert, update
@@ -118,6 +118,12 @@ def test_the_dashboard(browser: Browser, project: Project) -> None:
     assert board["training"]["state"] == "stopped"  # there is no worker here
     assert browser.get("training")["answers_since"] == 2
     assert project.name in browser.client.get("/api/report").text
+
+
+@pytest.mark.parametrize("state", get_args(schema.WorkerState))
+def test_whatever_the_worker_does_is_told(browser: Browser, project: Project, state: schema.WorkerState) -> None:
+    Worker(project).report(state)
+    assert browser.get("training")["state"] == browser.get("dashboard")["training"]["state"] == state
 
 
 def test_training_that_fails_is_told_and_harms_nothing(

@@ -81,7 +81,7 @@ class Worker:
         if version is not None:
             self._read_one(version)
 
-    def report(self, state: str, *, message: str | None = None, share_done: float | None = None) -> None:
+    def report(self, state: schema.WorkerState, *, message: str | None = None, share_done: float | None = None) -> None:
         """Record what the worker is doing, for the server."""
         values: dict[str, object] = {"state": state, "share_done": share_done, "beat_at": time.time()}
         if message is not None or state != "idle":  # an error message stays until the next work begins

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -117,6 +119,8 @@ versions = Table(
     Column("message", Text),
     Column("created_at", Float, nullable=False),
 )
+
+WorkerState = Literal["idle", "loading", "predicting", "training", "failed"]  # what `worker.state` may hold
 
 worker = Table(
     "worker",

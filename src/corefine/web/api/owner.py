@@ -153,7 +153,7 @@ def _invited(
 class TrainingStatus(BaseModel):
     """`state` is that of the background process; `message` says what failed, if anything did."""
 
-    state: Literal["idle", "predicting", "training", "failed", "stopped"]
+    state: schema.WorkerState | Literal["stopped"]
     version: int
     message: str | None
     share_done: float | None

@@ -9,6 +9,7 @@ import { figures, table } from "./tables.js";
 const REFRESH = 5000;
 const STATES = {
   idle: ["idle", ""],
+  loading: ["loading the model", "warn"],
   predicting: ["reading the documents", "warn"],
   training: ["training", "good"],
   failed: ["failed", "bad"],
