@@ -102,7 +102,7 @@ def make_many(folder: Path, documents: int) -> str:
 
     told = [replace(story, clusters=()) for story in stories.load()]
     with Project(folder) as project:
-        project.change_settings(ProjectConfig(retrain_every=0, budget_questions=5))
+        project.change_settings(ProjectConfig(retrain_every=0, budget_questions=5, least_gain=0.0))
 
         def fill(connection: Connection) -> list[int]:
             predictions.add_version(connection, "bench", predictions.TRAINED)
@@ -127,7 +127,7 @@ def make_long(folder: Path, tokens: int, seed: int) -> str:
     document = long_document(tokens, seed).with_clusters(())
     prediction = large_document(tokens // TOKENS_A_SPAN, CANDIDATES, seed)[1]
     with Project(folder) as project:
-        project.change_settings(ProjectConfig(retrain_every=0))
+        project.change_settings(ProjectConfig(retrain_every=0, least_gain=0.0))
         project.writer.write(lambda connection: predictions.add_version(connection, "bench", predictions.TRAINED))
         key = project.writer.write(lambda connection: store.add(connection, document))
         project.predictions.save(VERSION, key, prediction)
