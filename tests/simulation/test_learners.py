@@ -16,13 +16,13 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import InputError
 from corefine.models.committee import Committee
-from corefine.models.network.config import EncoderConfig
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.storage.tensors import read_facts
 from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.pieces import pieces
+from corefine.models.training.recipe import load_recipe
 from corefine.simulation.learners import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.loop import RoundDone, score_model
 from corefine.simulation.runs import run
@@ -174,10 +174,22 @@ def test_every_label_policy_runs(tmp_path: Path, labels: str) -> None:
     assert finish(tiny(documents=3, labels=labels), tmp_path / "run", short_stories())[-1].final
 
 
-def test_the_shipped_recipe_is_the_default_encoder_frozen() -> None:
+def test_the_recipe_of_simulations_has_the_product_s_model() -> None:
     recipe = resolve_recipe("simulation")
-    assert recipe.model.encoder == EncoderConfig(layers=(0, 1, 2, 3, 4, 5, 6))
+    assert recipe.model == load_recipe("default").model
     assert not recipe.model.encoder.fine_tune
+
+
+def test_a_first_model_is_trained_in_full_and_a_warm_one_as_rounds_say(tmp_path: Path) -> None:
+    corpus = short_stories()
+    recipe = resolve_recipe("simulation")
+    learner = NeuralLearner(tiny(), recipe, corpus.dev, folder=tmp_path)
+    labels = (Labels.gold(corpus.train[0]),)
+    first = learner._job(labels, 0, False, 0).recipe.training
+    save_model(tmp_path / "round-00" / "member-0", Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=7))
+    warm = learner._job(labels, 1, False, 0).recipe.training
+    assert (first.min_steps, warm.min_steps) == (recipe.training.min_steps, 0)
+    assert warm.epochs == recipe.rounds.epochs
 
 
 def test_a_recipe_that_fine_tunes_thaws_a_frozen_starter(tmp_path: Path) -> None:

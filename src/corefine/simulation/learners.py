@@ -148,10 +148,11 @@ class NeuralLearner:
 
         config = self.config
         training = replace(self.recipe.training, seed=1000 * config.seed + member)
+        warm = self._warm(round, final, member)
         if not all(each.full for each in labels):  # else the policy changes nothing, and runs share their first models
             training = replace(training, labels=config.labels, rest=config.rest)
         if not final:
-            training = self._within_rounds(training, round)
+            training = self._within_rounds(training, round, warm)
         return TrainingJob(
             recipe=replace(self.recipe, training=training),
             labels=labels,
@@ -160,7 +161,7 @@ class NeuralLearner:
             device=config.device,
             threads=config.threads,
             resume=True,
-            warm=self._warm(round, final, member),
+            warm=warm,
             cache=self.cache,
             keep_state=False,
         )
@@ -169,10 +170,12 @@ class NeuralLearner:
     def _shortcut(self) -> bool:
         return self.config.round_training == "shortcut"
 
-    def _within_rounds(self, training: TrainingConfig, round: int) -> TrainingConfig:
+    def _within_rounds(self, training: TrainingConfig, round: int, warm: Path | None) -> TrainingConfig:
         """The settings of a round's training, which is not the last."""
         if not self._shortcut:
-            return self.recipe.rounds.applied_to(training)
+            within = self.recipe.rounds.applied_to(training)
+            # a model that begins with random weights needs all its steps
+            return within if warm is not None else replace(within, min_steps=training.min_steps)
         return replace(training, epochs=self.config.round_epochs, min_steps=0) if round > 0 else training
 
     def _warm(self, round: int, final: bool, member: int) -> Path | None:
