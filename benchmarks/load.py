@@ -110,7 +110,9 @@ def prepare(folder: Path, people: int, database: str | None, seed: int) -> tuple
 
     golds: dict[int, Document] = {}
     with Project(folder, database=database) as project:
-        project.change_settings(ProjectConfig(budget_questions=100_000, retrain_every=0, least_gain=0.0, hold_back=False))
+        project.change_settings(
+            ProjectConfig(budget_questions=100_000, retrain_every=0, least_gain=0.0, hold_back=False)
+        )
         version = project.writer.write(
             lambda connection: predictions.add_version(connection, "bench", predictions.TRAINED)
         )

@@ -225,7 +225,9 @@ def long_project(folder: Path, document: Document, answers: int, seed: int) -> t
     prediction = large_document(len(document) // TOKENS_A_SPAN, CANDIDATES, seed)[1]
     gold = GoldAnnotator(document)
     with Project(folder) as project:
-        project.change_settings(ProjectConfig(budget_questions=1_000_000, retrain_every=0, least_gain=0.0, hold_back=False))
+        project.change_settings(
+            ProjectConfig(budget_questions=1_000_000, retrain_every=0, least_gain=0.0, hold_back=False)
+        )
         version = project.writer.write(
             lambda connection: predictions.add_version(connection, "bench", predictions.STARTER)
         )

@@ -14,7 +14,7 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.calibration import calibrate
+from corefine.models.calibration import calibrate, choose_threshold
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
@@ -145,7 +145,7 @@ def _encode(model: Model, job: TrainingJob) -> Iterator[Encoding]:
 
 def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
     """Save the final model with the facts about its training, and mark the job as done."""
-    calibration = calibrate(model, job.dev) if job.dev and job.recipe.training.calibrate else None
+    calibration = _calibrate(job, model)
     trained = {
         **job.about,
         "documents": len(job.labels),
@@ -153,13 +153,26 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
         "best_epoch": stopped.best_epoch,
         "dev_conll_f1": stopped.best_f1,
         "training": job.recipe.training.to_dict(),
-        "calibration": asdict(calibration) if calibration else None,
+        "calibration": calibration,
     }
     save_model(job.folder, model, trained)
     write_atomically(job.folder / DONE, b"")
     if not job.keep_state:
         for path in job.folder.glob(f"{STATE}*"):
             path.unlink()
+
+
+def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
+    """Calibrate the model on development documents, or else its threshold on what it learned from.
+
+    A model that began with random weights knows gold labels too well for that: they say nothing about other documents.
+    """
+    if not job.recipe.training.calibrate:
+        return None
+    if job.dev:
+        return asdict(calibrate(model, job.dev))
+    documents = [labels.document for labels in job.labels if job.warm is not None or not labels.full]
+    return {"threshold": choose_threshold(model, documents)} if documents else None
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:
