@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from corefine import plugins
 from corefine.annotation.question import span_from_json, span_to_json
+from corefine.annotation.sampling import LinkSample, link_sample
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 from corefine.errors import InputError
@@ -25,6 +26,7 @@ class Labels:
     first        mentions that people said have no antecedent, and spans that are not mentions
     no_mentions  spans that people said are not mentions
     certainty    for each top span that nobody settled: how probable its label is, given model and answers
+    sample       what answers say about a random sample of the mentions
     """
 
     document: Document
@@ -34,6 +36,7 @@ class Labels:
     first: tuple[Span, ...] = ()
     certainty: tuple[tuple[Span, float], ...] = ()
     no_mentions: tuple[Span, ...] = ()
+    sample: LinkSample | None = None
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
@@ -52,6 +55,7 @@ class Labels:
             first=tuple(sorted(span for span in links.spans() if links.has_no_antecedent(span))),
             certainty=_certainty(session),
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
+            sample=link_sample(session),
         )
 
     @property
@@ -72,6 +76,7 @@ class Labels:
             "first": [span_to_json(span) for span in self.first],
             "certainty": [[span_to_json(span), chance] for span, chance in self.certainty],
             **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
+            **({"sample": asdict(self.sample)} if self.sample is not None else {}),
         }
 
     @classmethod
@@ -85,6 +90,7 @@ class Labels:
             first=tuple(map(span_from_json, fields["first"])),
             certainty=tuple((span_from_json(span), chance) for span, chance in fields["certainty"]),
             no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
+            sample=LinkSample(**fields["sample"]) if "sample" in fields else None,
         )
 
 

@@ -4,9 +4,9 @@ Both are chosen on development documents after training. A trained ranker is too
 which its scores are divided makes the labels of development documents as probable as it can. The threshold does not
 change probabilities, only when a mention is linked.
 
-Without development documents, the threshold alone is chosen, on what people's answers made of the documents they were
-asked about. It has to be: answers say more about links than about mentions without any, so that a model that learns
-from them links more than it should at the threshold of the model it began with.
+Without development documents, the threshold alone is chosen, so that the model links as many mentions as a random
+sample of people's answers says it should. It has to be: how many mentions are linked differs much between fields, and
+what a model learns from answers shifts it too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from corefine.prediction import Floats
 from corefine.scores.results import Counts
 
 TEMPERATURES = np.geomspace(0.5, 3.0, 36)
-THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+LOWEST, HIGHEST = 0.05, 0.98
 BINS = 15
 
 
@@ -49,12 +50,6 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
     temperature = round(float(TEMPERATURES[int(np.argmin(losses))]), 3)
     before, after = (calibration_error(rows, value) for value in (1.0, temperature))
     set_calibration(model, temperature, 0.5)
-    threshold = choose_threshold(model, documents)
-    return Calibration(temperature, threshold, before, after)
-
-
-def choose_threshold(model: Model, documents: Sequence[Document]) -> float:
-    """The threshold at which the model's clusters are closest to those of the documents. The model then uses it."""
     predictions = [model.predict(document) for document in documents]
     scores = [
         Counts.total(
@@ -63,10 +58,17 @@ def choose_threshold(model: Model, documents: Sequence[Document]) -> float:
         ).scores.conll_f1
         for threshold in THRESHOLDS
     ]
-    smooth = _smooth(scores)
-    best = max(range(len(THRESHOLDS)), key=lambda at: (round(smooth[at], 3), -abs(THRESHOLDS[at] - 0.5)))
-    set_calibration(model, model.config.head.temperature, THRESHOLDS[best])
-    return THRESHOLDS[best]
+    best = max(range(len(THRESHOLDS)), key=lambda at: (round(_smooth(scores)[at], 3), -abs(THRESHOLDS[at] - 0.5)))
+    set_calibration(model, temperature, THRESHOLDS[best])
+    return Calibration(temperature, THRESHOLDS[best], before, after)
+
+
+def match_link_rate(model: Model, documents: Sequence[Document], rate: float) -> float:
+    """Set the threshold at which the model links this share of the mentions of these documents, and return it."""
+    chances = np.concatenate([model.predict(document).probabilities[:, 0] for document in documents])
+    threshold = round(float(np.clip(np.quantile(chances, rate), LOWEST, HIGHEST)), 3)
+    set_calibration(model, model.config.head.temperature, threshold)
+    return threshold
 
 
 def set_calibration(model: Model, temperature: float, threshold: float) -> None:

@@ -71,7 +71,7 @@ def session_of(document: Document, prediction: Prediction, config: SimulationCon
         document,
         prediction,
         protocol=Protocol(config.protocol),
-        selector=make_selector(config.selector, clustered=config.clustered, **seeded),
+        selector=make_selector(config.selector, clustered=config.clustered, sample=config.sample, **seeded),
         budget=budget,
         infer_first=config.infer_first,
         cost=config.cost,
@@ -141,6 +141,7 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
     usual = config.with_changes(
         protocol=Protocol.DISCRETE.value,
         selector="entropy",
+        sample=0.0,
         clustered=True,
         closure="incremental",
         infer_first=False,

@@ -41,6 +41,7 @@ class SimulationConfig(Config):
         "discrete", "discrete, pairwise, follow-up (also: discrete-only); full or gold label whole documents."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
+    sample: ShareBelow1 = setting(0.0, "Share of the questions about random mentions: they tell how many to link.")
     clustered: bool = setting(True, "Whether selectors sum over clusters.", flag="--clustered/--unclustered")
     closure: Literal["incremental", "per-document", "off"] = setting(
         "incremental", "When links are closed: incremental, per-document, or off."

@@ -15,6 +15,7 @@ from corefine.annotation.selectors.base import Selector
 from corefine.annotation.selectors.entropy import Entropy, JointEntropy, MentionEntropy, PairwiseEntropy, VoteEntropy
 from corefine.annotation.selectors.lcc_mcu import LccMcu
 from corefine.annotation.selectors.random import Random
+from corefine.annotation.selectors.sampled import Sampled
 from corefine.errors import InputError
 
 SELECTORS: dict[str, Callable[..., Selector]] = {
@@ -30,6 +31,7 @@ __all__ = [
     "MentionEntropy",
     "PairwiseEntropy",
     "Random",
+    "Sampled",
     "Selector",
     "VoteEntropy",
     "is_selector",
@@ -37,8 +39,10 @@ __all__ = [
 ]
 
 
-def make_selector(name: str, **settings: Any) -> Selector:
-    """The selector of that name."""
+def make_selector(name: str, *, sample: float = 0.0, **settings: Any) -> Selector:
+    """The selector of that name; a share `sample` of the questions is about random mentions."""
+    if sample and name != Random.name:
+        return Sampled(make_selector(name, **settings), sample)
     if name in SELECTORS:
         return SELECTORS[name](**settings)
     if not plugins.known("selectors", name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from corefine.prediction import Floats, Indices
 class Selector(Protocol):
     """Scores mentions and chooses one. `clustered` says whether antecedents of one cluster count as one outcome."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str: ...
 
     @property
     def clustered(self) -> bool: ...

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from corefine.annotation.labels import Labels
+from corefine.annotation.sampling import link_rate
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.calibration import calibrate, choose_threshold
+from corefine.models.calibration import calibrate, match_link_rate
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
@@ -163,16 +164,16 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 
 
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
-    """Calibrate the model on development documents, or else its threshold on what it learned from.
-
-    A model that began with random weights knows gold labels too well for that: they say nothing about other documents.
-    """
+    """Calibrate the model on development documents, or else its threshold by the sample of people's answers."""
     if not job.recipe.training.calibrate:
         return None
     if job.dev:
         return asdict(calibrate(model, job.dev))
-    documents = [labels.document for labels in job.labels if job.warm is not None or not labels.full]
-    return {"threshold": choose_threshold(model, documents)} if documents else None
+    asked = [labels for labels in job.labels if labels.sample is not None]
+    rate = link_rate(labels.sample for labels in asked if labels.sample is not None)
+    if rate is None:
+        return None
+    return {"link_rate": rate, "threshold": match_link_rate(model, [labels.document for labels in asked], rate)}
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:

@@ -13,7 +13,7 @@ from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
 from corefine.annotation.selectors import SELECTORS, is_selector
-from corefine.config import Config, Limit, NonNegativeInt, Share, at_least, setting
+from corefine.config import Config, Limit, NonNegativeInt, Share, ShareBelow1, at_least, setting
 from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.project.store import schema
@@ -45,6 +45,9 @@ class ProjectConfig(Config):
     protocol: Protocol = setting(Protocol.DISCRETE, "What is asked: discrete, pairwise, follow-up or mentions.")
     model: str = setting("starter", "The model to begin with: a folder, starter, strong, rules or module:attribute.")
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
+    sample: ShareBelow1 = setting(
+        0.1, "Share of the questions about random mentions, which tell the model how many mentions to link."
+    )
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
     budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
@@ -71,6 +74,10 @@ class ProjectConfig(Config):
         """The selector, or the only one that fits the protocol."""
         fitting = {Protocol.PAIRWISE: "pairwise-entropy", Protocol.MENTIONS: "mention-entropy"}
         return self.selector if self.selector == "random" else fitting.get(self.protocol, self.selector)
+
+    def sampled_share(self) -> float:
+        """The share of questions about random mentions, which pairs and mentions alone cannot settle."""
+        return self.sample if self.protocol in (Protocol.DISCRETE, Protocol.FOLLOW_UP) else 0.0
 
     def budget(self, document: Document) -> Budget:
         return Budget(self.questions(len(document)), self.budget_seconds, self.least_gain)

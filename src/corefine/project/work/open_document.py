@@ -62,7 +62,7 @@ def restore_session(
         document,
         EMPTY,
         protocol=settings.protocol,
-        selector=make_selector(settings.selector_name()),
+        selector=make_selector(settings.selector_name(), sample=settings.sampled_share()),
         budget=settings.budget(document),
         infer_first=settings.infer_first,
         cost=cost,

@@ -1,0 +1,90 @@
+"""How many mentions of a field have an antecedent: learned from a random sample of them.
+
+A model from another field links far too few mentions of this one, or far too many, and questions about the mentions it
+is least sure of do not show it: they are no fair sample. One question in ten is therefore about the next mention of a
+random order (`sample_order`), which is the same for everybody and for every version of the model. What is known about
+the beginning of this order, through these questions or through others, says how many mentions to link (`link_rate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corefine.document import Span
+from corefine.prediction import NONE, Indices
+
+if TYPE_CHECKING:
+    from corefine.annotation.session import Session
+
+PRIOR = 30.0
+"""The model's own share of linked mentions counts as much as this many mentions of the sample."""
+
+CAUTION = 0.85
+"""A wrong link between two large entities costs more than a missed one: fewer links than there are score best."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSample:
+    """What is known about the sample of a document.
+
+    rows        mentions that the model considers
+    expected    how many of them the model that asked would link
+    known       mentions of the sample that people settled
+    linked      how many of those have an antecedent
+    """
+
+    rows: int
+    expected: int
+    known: int
+    linked: int
+
+
+def sample_order(spans: Sequence[Span]) -> Indices:
+    """The rows of these spans in a random order that depends on each span alone."""
+    keys = [blake2b(f"{span.start},{span.end}".encode(), digest_size=8).digest() for span in spans]
+    return np.array(sorted(range(len(spans)), key=keys.__getitem__), dtype=np.int64)
+
+
+def sampling_phase(spans: Sequence[Span]) -> float:
+    """A number from 0 to 1 that differs between documents: where in the first questions the sample begins."""
+    key = f"{len(spans)},{spans[0].start if spans else 0},{spans[-1].end if spans else 0}"
+    return int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) / 2**32
+
+
+def link_sample(session: Session) -> LinkSample:
+    """What the answers of a session say about its sample: all of it up to the first mention that is open."""
+    prediction, links = session.revision.prediction, session.links
+    asked = {entry.question.mention for entry in session.answers}
+    known = linked = 0
+    for row in sample_order(prediction.spans).tolist():
+        span = prediction.spans[row]
+        entity = links.entity_id(span)
+        if entity is not None and links.first(entity) != span:
+            linked += 1
+        elif not (
+            links.has_no_antecedent(span)
+            or not links.is_mention(span)
+            or bool((prediction.candidates[row] == NONE).all())
+        ):
+            if span in asked:  # somebody was unsure
+                continue
+            break
+        known += 1
+    expected = int((prediction.probabilities[:, 0] < prediction.threshold).sum())
+    return LinkSample(len(prediction), expected, known, linked)
+
+
+def link_rate(samples: Iterable[LinkSample]) -> float | None:
+    """The share of mentions that a model should link in documents with these samples; None without any."""
+    known = list(samples)
+    rows = sum(sample.rows for sample in known)
+    if not rows:
+        return None
+    expected = sum(sample.expected for sample in known) / rows
+    linked, size = sum(sample.linked for sample in known), sum(sample.known for sample in known)
+    return (CAUTION * linked + PRIOR * expected) / (size + PRIOR)

@@ -1,0 +1,39 @@
+"""Another selector's questions, and between them some about a random sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from corefine.annotation.revision import Mask, Revision
+from corefine.annotation.sampling import sample_order, sampling_phase
+from corefine.annotation.selectors.base import Selector
+from corefine.prediction import Floats, Indices, Prediction
+
+
+class Sampled:
+    """Asks about the next mention of the random sample in a share of the questions, evenly spread."""
+
+    def __init__(self, selector: Selector, share: float) -> None:
+        self.name = selector.name
+        self.clustered = selector.clustered
+        self._selector, self._share = selector, share
+        self._order: tuple[Prediction, Indices] | None = None
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        return self._selector.scores(revision, rows)
+
+    def choose(
+        self, scores: Floats, allowed: Mask, revision: Revision, *, asked: int, budget: int | None
+    ) -> int | None:
+        order = self._order_of(revision.prediction)
+        begin = sampling_phase(revision.prediction.spans)  # or documents with few questions would never have any of it
+        if int(begin + (asked + 1) * self._share) > int(begin + asked * self._share):
+            open_places = np.flatnonzero(allowed[order])
+            if len(open_places):
+                return int(order[open_places[0]])
+        return self._selector.choose(scores, allowed, revision, asked=asked, budget=budget)
+
+    def _order_of(self, prediction: Prediction) -> Indices:
+        if self._order is None or self._order[0] is not prediction:
+            self._order = (prediction, sample_order(prediction.spans))
+        return self._order[1]
