@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from corefine.document import Document, Span
@@ -20,7 +19,7 @@ from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.expresses import losses as undeclared
 from corefine.formats.source import Source
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import text_of
+from corefine.formats.tokens import differing, overlapping, text_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -100,7 +99,6 @@ def _span(start: int, end: int, at: dict[int, int]) -> Span | None:
 
 def losses(document: Document) -> Counter[str]:
     text, offsets = text_of(document)
-    differing = sum(text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True))
     found = undeclared(document, EXPRESSES, NAME)
     for name in list(found):
         if " of " in name or name.startswith(("field ", "extra ")):  # extra goes along
@@ -109,10 +107,10 @@ def losses(document: Document) -> Counter[str]:
                  "mention types", "other annotations"):  # fmt: skip
         found.pop(name, None)
     return found + lost.count(
-        tokens_that_differ_from_the_text=differing,
+        tokens_that_differ_from_the_text=differing(document),
         tokens_of_white_space=sum(not token.strip() for token in document.tokens),
         text_between_tokens=_between(text, offsets),
-        overlapping_tokens=sum(a[1] > b[0] for a, b in pairwise(offsets)),
+        overlapping_tokens=overlapping(offsets),
     )
 
 

@@ -19,7 +19,7 @@ from corefine.formats import losses as lost
 from corefine.formats import standoff
 from corefine.formats.fields import WrongError, as_list, as_pair, flat, get_field, json_records
 from corefine.formats.source import Source
-from corefine.formats.tokens import Characters, Tokens, divided, text_of, tokenise
+from corefine.formats.tokens import Characters, Tokens, divided, overlapping, text_of, tokenise
 
 CARRIER = "corefine"
 """The field of a task for what the tool does not know."""
@@ -300,5 +300,6 @@ def losses(document: Document) -> Counter[str]:
     return lost.count(
         discontinuous_mentions=lost.split_mentions(document),
         mentions_of_white_space=blank,
+        overlapping_tokens=overlapping(offsets),
         texts_without_offsets=document.text is not None and document.offsets is None,
     )

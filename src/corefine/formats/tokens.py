@@ -70,8 +70,8 @@ def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sente
 
 
 def divided(words: Tokens, cuts: Sequence[int], text: str) -> Tokens:
-    """The tokens, with those that have a cut (in order) inside them divided there."""
-    offsets = tuple(_cut(words.offsets, cuts))
+    """The tokens, with those that have a cut (in order) inside them divided there, unless tokens overlap."""
+    offsets = tuple(_cut(words.offsets, cuts)) if not overlapping(words.offsets) else words.offsets
     if len(offsets) == len(words.offsets):
         return words
     before = [start for start, _ in words.offsets]
@@ -139,6 +139,17 @@ def text_of(document: Document) -> tuple[str, Sequence[Characters]]:
     return "".join(lines), offsets
 
 
+def differing(document: Document) -> int:
+    """How many tokens are written otherwise than the text has them."""
+    text, offsets = text_of(document)
+    return sum(text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True))
+
+
+def overlapping(offsets: Sequence[Characters]) -> int:
+    """How many tokens begin before the one before them ends."""
+    return sum(a[1] > b[0] for a, b in pairwise(offsets))
+
+
 def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a_line: bool) -> Counter[str]:
     """What is lost if only the text is kept, and split again."""
     text, offsets = text_of(document)
@@ -152,5 +163,6 @@ def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a
     return count(
         token_boundaries=len(set(offsets) ^ set(again.offsets)),
         sentence_boundaries=len(starts ^ starts_again),
+        tokens_that_differ_from_the_text=differing(document),
         texts_without_offsets=document.text is not None and document.offsets is None,
     )

@@ -25,7 +25,7 @@ from corefine.formats.expresses import losses as undeclared
 from corefine.formats.source import Source
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import Tokens, text_of, tokenise
+from corefine.formats.tokens import Tokens, differing, overlapping, text_of, tokenise
 from corefine.formats.uima_types import (
     CHAIN,
     LINK,
@@ -193,7 +193,7 @@ def _words(cas: Cas, text: str, source: Source, marks: list[tuple[int, int]]) ->
     if "Token" in types:
         tokens = sorted({(token.begin, token.end) for token in cas.select(types["Token"])})
         tokens = [(a, z) for a, z in tokens if 0 <= a < z <= len(text) and text[a:z].strip()]
-        if any(b[0] < a[1] for a, b in pairwise(tokens)):
+        if overlapping(tokens):
             tokens = _apart(tokens)
             source.fault("tokens overlap; of those that do, the first was kept", fatal=False)
     if not tokens:
@@ -243,9 +243,7 @@ def losses(document: Document) -> Counter[str]:
     text, offsets = text_of(document)
     found = undeclared(document, EXPRESSES, KEPT)
     return found + lost.count(
-        tokens_that_differ_from_the_text=sum(
-            text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True)
-        ),
+        tokens_that_differ_from_the_text=differing(document),
         tokens_of_white_space=sum(not text[a:z].strip() for a, z in offsets),
         texts_without_tokens=not document.tokens and bool(text.strip()),
     )

@@ -23,7 +23,7 @@ from corefine.formats.source import Source
 from corefine.formats.standoff import utf16
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import Characters, text_of
+from corefine.formats.tokens import Characters, differing, text_of
 
 NAME = "webanno"
 FORMAT = "#FORMAT=WebAnno TSV 3.3"
@@ -188,6 +188,8 @@ class _Reader:
         start, end = int(place[1]), int(place[2])
         cells = row[3 : 3 + width]
         if id_[3] is None:
+            if self.places and start < self.places[-1][1]:
+                self.source.fault(f"the place {row[1]} begins before the token before it ends", line=line)
             self.places.append((start, end))
             self.words.append(row[2])
             self.lines.append(line)
@@ -265,16 +267,11 @@ def losses(document: Document) -> Counter[str]:
     return undeclared(document, EXPRESSES, NAME) + lost.count(
         names_with_tabs_or_line_breaks=lost.breaks(document.name),
         cells_with_tabs_or_line_breaks=sum(map(lost.breaks, (c for cs in document.layers.values() for c in cs))),
-        tokens_that_differ_from_the_text=_differing(document),
+        tokens_that_differ_from_the_text=differing(document),
         mentions_of_parts_of_several_tokens=_partial(document),
         empty_tokens=sum(a == z for a, z in text_of(document)[1]),
         text_between_sentences=_between(document),
     )
-
-
-def _differing(document: Document) -> int:
-    text, offsets = text_of(document)
-    return sum(text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True))
 
 
 def _partial(document: Document) -> int:
