@@ -89,7 +89,7 @@ def test_parts_as_module_and_attribute_on_the_command_line(tmp_path: Path) -> No
     [
         (lambda: make_selector("nothing:here"), "there is no nothing:here"),
         (lambda: label_policy("json:loads", 0), "not a LabelPolicy"),
-        (lambda: read_all("x", "json:loads"), "not a corefine.formats.Format"),
+        (lambda: read_all("x", "json:loads"), "not a Format"),
         (lambda: make_selector("gibberish"), "there is no selector"),
     ],
 )

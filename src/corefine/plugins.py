@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from corefine.errors import InputError
 
-GROUPS = ("formats", "selectors", "annotators", "models", "encoders", "label_policies", "metrics")
+T = TypeVar("T")
 
 
 @cache
@@ -48,6 +49,18 @@ def find(group: str, name: str) -> Any:
         raise InputError(f"there is no {name}: {error}") from error
     except Exception as error:  # it is somebody else's code
         raise InputError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def named(group: str, name: str, own: Mapping[str, T], kind: type[T]) -> T:
+    """The part of this name: one of corefine's own, or one from outside, which must be of the type `kind`."""
+    if name in own:
+        return own[name]
+    if not known(group, name):
+        raise InputError(f"{name!r} is none of the {group.replace('_', ' ')}; there are {', '.join(own)}")
+    found = find(group, name)
+    if not isinstance(found, kind):
+        raise InputError(f"{name} is a {type(found).__name__}, not a {kind.__name__}")
+    return found
 
 
 def make(group: str, name: str, **settings: Any) -> Any:

@@ -22,9 +22,10 @@ def test_a_token_that_is_not_what_the_text_says_is_a_loss(format: str) -> None:
 
 
 def test_overlapping_tokens_of_webanno_are_a_fault() -> None:
-    rows = ["#FORMAT=WebAnno TSV 3.3", "", "", "#Text=Ann left.", "1-1\t0-6\tAnn\t", "1-2\t4-8\tleft\t", "1-3\t8-9\t.\t"]
+    rows = ["1-1\t0-6\tAnn\t", "1-2\t4-8\tleft\t", "1-3\t8-9\t.\t"]
+    lines = ["#FORMAT=WebAnno TSV 3.3", "", "", "#Text=Ann left.", *rows, ""]
     with pytest.raises(FormatError, match=r":6, .*4-8 begins before"):
-        list(read(BytesIO("\n".join([*rows, ""]).encode()), "webanno"))
+        list(read(BytesIO("\n".join(lines).encode()), "webanno"))
 
 
 def test_overlapping_tokens_are_not_divided() -> None:

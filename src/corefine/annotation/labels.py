@@ -12,7 +12,6 @@ from corefine.annotation.question import span_from_json, span_to_json
 from corefine.annotation.sampling import LinkSample, link_sample
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
-from corefine.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +127,7 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
         "certain": LabelPolicy(certainty=True),
         "linked": LabelPolicy(answers=True, certainty=True, unlinked=False),
     }
-    if name in policies:
-        return policies[name]
-    if not plugins.known("label_policies", name):
-        raise InputError(f"there is no label policy {name!r}; choose one of {', '.join(policies)}")
-    found = plugins.find("label_policies", name)
-    if not isinstance(found, LabelPolicy):
-        raise InputError(f"{name} is a {type(found).__name__}, not a LabelPolicy")
-    return found
+    return plugins.named("label_policies", name, policies, LabelPolicy)
 
 
 def _apart(session: Session) -> tuple[tuple[Span, Span], ...]:

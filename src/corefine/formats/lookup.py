@@ -19,7 +19,7 @@ GENERIC = frozenset((".json", ".xml", ".tsv", ".zip"))
 def format_for(path: str | PathLike[str] | None, name: str | None = None) -> Format:
     """The format of this name, or else the one that the ending of the path tells, for a file to be written."""
     if name is not None:
-        return _named(name)
+        return plugins.named("formats", name, FORMATS, Format)
     if path is None:
         raise InputError(f"a stream or folder has no ending to tell its format: name one of {', '.join(FORMATS)}")
     found = [format_ for format_ in with_ending(ending_of(Path(path))) if format_.files]
@@ -32,18 +32,7 @@ def format_for(path: str | PathLike[str] | None, name: str | None = None) -> For
 
 def known_formats() -> dict[str, Format]:
     """The formats of corefine and of installed packages, by name."""
-    return FORMATS | {name: _named(name) for name in plugins.installed("formats") if name not in FORMATS}
-
-
-def _named(name: str) -> Format:
-    if name in FORMATS:
-        return FORMATS[name]
-    if not plugins.known("formats", name):
-        raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
-    found = plugins.find("formats", name)
-    if not isinstance(found, Format):
-        raise InputError(f"{name} is a {type(found).__name__}, not a corefine.formats.Format")
-    return found
+    return {name: plugins.named("formats", name, FORMATS, Format) for name in (*FORMATS, *plugins.installed("formats"))}
 
 
 def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head | None = None) -> Format:
