@@ -10,7 +10,9 @@ demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, 
 	$(BIN)/corefine annotate --project demo-project $(ARGS)  # ARGS="--port 9000", say
 
 test: $(READY) chromium lint types  ## Lint, types and all tests
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2  # two workers of one thread: OpenMP's threads spin while they wait
+	# two workers of one thread, as OpenMP's threads spin while they wait; each takes a whole half of the tests, so that
+	# what the tests of a file share (servers, browsers, models) is made once
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 chromium:  ## The browser that tests of the page run in: installed if it is missing and that is possible
 	@command -v "$${COREFINE_CHROMIUM:-chromium}" >/dev/null || command -v chromium-browser >/dev/null || { \

@@ -1,26 +1,40 @@
-"""What mkdocs calls while it builds the site: the page reference/commands.md is made from the commands themselves."""
+"""What mkdocs calls while it builds the site: the pages about commands, settings and REST are made from the code."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
-from corefine.cli import app
+sys.path.insert(0, str(Path(__file__).parent))  # mkdocs imports this file alone
 
-PAGE = "reference/commands.md"
+import rest_page
+import settings_page
+from corefine.cli import app
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the page of commands."""
+    """Add the pages that are made."""
     from mkdocs.structure.files import File
 
-    files.append(File.generated(config, PAGE, content=reference()))
+    for name, content in pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=content))
     return files
 
 
-def reference() -> str:
+def pages() -> dict[str, str]:
+    """The pages of docs/reference that are made, by name."""
+    return {
+        "commands": commands(),
+        "settings": settings_page.reference(),
+        "rest": rest_page.reference(rest_page.schema()),
+    }
+
+
+def commands() -> str:
     """All commands with their arguments and options."""
     lines = ["# Commands", "", "Made from the commands themselves; `corefine COMMAND --help` says the same.", ""]
     for name, command in _commands(get_command(app), "corefine"):

@@ -151,9 +151,9 @@ class Config:
 
     @classmethod
     def to_markdown(cls) -> str:
-        """The table of settings for docs/."""
+        """The table of settings for docs/, without those that are tables themselves."""
         rows = ["| setting | default | |", "|---|---|---|"]
-        for each in fields(cls):
+        for each in (each for each in fields(cls) if each.metadata):
             value = _plain(each.default)
             shown = "-" if value is None else f"`{value if isinstance(value, str) else json.dumps(value)}`"
             rows.append(f"| `{each.name}` | {shown} | {each.metadata['help']} |")

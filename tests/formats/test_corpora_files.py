@@ -140,6 +140,12 @@ def test_ontogum_conll_has_the_clusters_of_the_json_lines(corpora: Path, split: 
 @pytest.mark.parametrize("path", CONLLU)
 def test_conllu_comes_back_whole(corpora: Path, path: str) -> None:
     """Clusters, columns, comments, multiword tokens, empty nodes, zero mentions, attributes of mentions."""
+    comes_back(conllu(corpora / path)[0][::3], "conllu")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", CONLLU)
+def test_all_conllu_comes_back_whole(corpora: Path, path: str) -> None:
     comes_back(conllu(corpora / path)[0], "conllu")
 
 

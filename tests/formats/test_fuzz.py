@@ -75,21 +75,21 @@ def survives(data: bytes, format: str) -> None:
 
 
 @pytest.mark.parametrize("format", SAMPLES)
-@settings(max_examples=100)
+@settings(max_examples=25)  # setting up takes most of the time; the marked run has many more
 @given(data=st.binary(max_size=300))
 def test_any_bytes(format: str, data: bytes) -> None:
     survives(data, format)
 
 
 @pytest.mark.parametrize("format", SAMPLES)
-@settings(max_examples=50)  # test_mutated.py has many more
+@settings(max_examples=20)  # test_mutated.py has many more
 @given(data=st.data())
 def test_damaged_files(format: str, data: st.DataObject) -> None:
     survives(data.draw(mutated(SAMPLES[format].encode())), format)
 
 
 @pytest.mark.parametrize("format", ["conll", "conllu", "jsonl", "text"])
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_damaged_gzip(format: str, data: st.DataObject) -> None:
     survives(data.draw(mutated(gzip.compress(SAMPLES[format].encode(), mtime=0))), format)

@@ -66,33 +66,55 @@ def _postgres(folder: Path, program: str, *arguments: str, check: bool = True) -
     subprocess.run(command, check=check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
 
 
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of three stories, to be copied: that takes a tenth of the time of making one."""
+    folder = tmp_path_factory.mktemp("filled") / "project"
+    with Project(folder) as made:
+        fill(made, stories.load()[:3])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def filled_postgres(postgres_server: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a database with the same three stories, to be copied."""
+    url = fresh_postgres(postgres_server)
+    with Project(tmp_path_factory.mktemp("filled-postgres"), database=url) as made:
+        fill(made, stories.load()[:3])
+    return url.removeprefix("postgresql://corefine@/").partition("?")[0]
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> str | None:
-    """None for SQLite in the project's folder; else a fresh PostgreSQL database."""
-    return None if request.param == "sqlite" else fresh_postgres(request.getfixturevalue("postgres_server"))
+    """None for SQLite in the project's folder; else a PostgreSQL database of its own, with the three stories."""
+    if request.param == "sqlite":
+        return None
+    template = request.getfixturevalue("filled_postgres")
+    return fresh_postgres(request.getfixturevalue("postgres_server"), template)
 
 
-def fresh_postgres(server: Path) -> str:
+def fresh_postgres(server: Path, template: str = "template1") -> str:
+    """The address of a new database, which is a copy of another."""
     import psycopg
 
     name = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(host=str(server), user="corefine", dbname="postgres", autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return f"postgresql://corefine@/{name}?host={server}"
 
 
 @pytest.fixture
-def project(tmp_path: Path, database_url: str | None) -> Iterator[Project]:
+def project(tmp_path: Path, filled: Path, database_url: str | None) -> Iterator[Project]:
     """A project of three stories."""
+    shutil.copytree(filled, tmp_path / "project")
     with Project(tmp_path / "project", database=database_url) as made:
-        fill(made, stories.load()[:3])
         yield made
 
 
 @pytest.fixture
-def sqlite_project(tmp_path: Path) -> Iterator[Project]:
+def sqlite_project(tmp_path: Path, filled: Path) -> Iterator[Project]:
+    shutil.copytree(filled, tmp_path / "project")
     with Project(tmp_path / "project") as made:
-        fill(made, stories.load()[:3])
         yield made
 
 

@@ -1,16 +1,24 @@
-"""The wheel holds what an installation needs, and works without the extras; Docker's files are sound."""
+"""Wheel and sdist hold what an installation needs, and work without the extras; Docker's files are sound."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import venv
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 from corefine.cli import app
@@ -19,45 +27,99 @@ from corefine.cli.doctor import EXTRAS
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-WITHOUT_EXTRAS = """
-import sys
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"torch", "transformers", "fastapi", "sqlalchemy", "ray", "matplotlib", "cassis"}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Blocker())
+BASE = """
+import importlib.util
 import corefine
-from corefine.cli import app
-from typer.testing import CliRunner
-assert corefine.__file__.startswith(sys.argv[1]), corefine.__file__
-for arguments in (["--help"], ["formats"], ["doctor"]):
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code in (0, 1) and not isinstance(result.exception, ImportError), (arguments, result.output)
-document = corefine.Document.from_text("Ann left. She smiled.")
+from corefine.formats import read_all, write
+assert "site-packages" in corefine.__file__, corefine.__file__
+assert importlib.util.find_spec("torch") is None  # there are no extras here
+document = corefine.Document.from_text("Ann left. She smiled.", name="a")
 assert corefine.load("rules").predict(document).document is document
+write([document], "a.jsonl")
+assert read_all("a.jsonl") == [document]
+assert corefine.score(document, document).conll_f1 >= 0
 """
+"""What works with the base installation alone."""
+
+PYTHONS = ("python3.11", "python3.12", "python3.13")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The sdist, and the wheel that is built from it."""
     pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("dist")
-    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder), str(ROOT)]
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
-    (found,) = folder.glob("*.whl")
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+def required(requirements: Iterable[str], extras: Iterable[str] = ()) -> dict[str, Distribution]:
+    """The distributions that these requirements bring, as far as they are declared by what is installed here."""
+    found: dict[str, Distribution] = {}
+    waiting = [(Requirement(each), tuple(extras)) for each in requirements]
+    while waiting:
+        wanted, given = waiting.pop()
+        applies = not wanted.marker or any(wanted.marker.evaluate({"extra": extra}) for extra in ("", *given))
+        if applies and (name := canonicalize_name(wanted.name)) not in found:
+            found[name] = distribution(name)
+            waiting += [(Requirement(each), tuple(wanted.extras)) for each in found[name].requires or ()]
     return found
 
 
-def test_the_wheel_has_data_and_works_without_extras(wheel: Path, tmp_path: Path) -> None:
+def clean_environment(folder: Path, wheel: Path) -> Path:
+    """A virtual environment with the wheel and the base dependencies that it declares, and nothing else."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--python", str(folder / "bin" / "python")]
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--no-compile", str(wheel)], check=True)
+    for each in required(PROJECT["dependencies"]).values():
+        for top in {file.parts[0] for file in each.files or ()} - {"..", "__pycache__"}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(Path(str(each.locate_file(top))))
+    return folder / "bin"
+
+
+def runs_alone(programs: Path, folder: Path) -> None:
+    """The installation works from any folder, with nothing of this one in its way."""
+    folder.mkdir()
+    options: Any = {"cwd": folder, "env": {"HOME": str(folder)}, "capture_output": True, "text": True}
+    commands = ([programs / "python", "-c", BASE], *([programs / "corefine", word] for word in ("--help", "formats")))
+    for command in commands:
+        run = subprocess.run([str(word) for word in command], **options)
+        assert run.returncode == 0, (command, run.stdout, run.stderr)
+    doctor = subprocess.run([str(programs / "corefine"), "doctor"], **options)
+    assert "corefine[model]" in doctor.stdout, doctor.stdout + doctor.stderr
+
+
+def test_an_installation_without_extras_works(built: tuple[Path, Path], tmp_path: Path) -> None:
+    sdist, wheel = built
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        archive.extractall(tmp_path)
     assert not [name for name in names if name.startswith("tests")]
     for part in ("py.typed", "models/training/recipes/default.toml", "web/static/index.html"):
         assert f"corefine/{part}" in names, part
-    command = [sys.executable, "-c", WITHOUT_EXTRAS, str(tmp_path)]
-    run = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "README.md", "LICENSE"} <= held
+    runs_alone(clean_environment(tmp_path / "environment", wheel), tmp_path / "work")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("python", PYTHONS)
+def test_pip_installs_it_without_extras(built: tuple[Path, Path], python: str, tmp_path: Path) -> None:
+    """From the index, with every Python that is here."""
+    if shutil.which(python) is None:
+        pytest.skip(f"there is no {python} here")
+    subprocess.run([python, "-m", "venv", str(tmp_path / "environment")], check=True)
+    programs = tmp_path / "environment" / "bin"
+    install = [str(programs / "pip"), "install", "--quiet", "--constraint", str(ROOT / "constraints.txt")]
+    installed = subprocess.run([*install, str(built[1])], capture_output=True, text=True)
+    if "No matching distribution" in installed.stderr or "onnection" in installed.stderr:
+        pytest.skip("no index of packages can be reached")
+    assert installed.returncode == 0, installed.stderr
+    runs_alone(programs, tmp_path / "work")
 
 
 def test_the_doctor_knows_the_extras() -> None:

