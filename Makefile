@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: docs demo test chromium lint types nightly starter strong bench clean
 
 demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, and the next time goes on from there
-	$(BIN)/corefine annotate --project demo-project $(ARGS)  # ARGS="--port 9000", say
+	$(BIN)/corefine annotate --project demo-project --stories $(ARGS)  # ARGS="--port 9000", say
 
 test: $(READY) chromium lint types  ## Lint, types and all tests
 	# two workers of one thread, as OpenMP's threads spin while they wait; each takes a whole half of the tests, so that

@@ -56,7 +56,9 @@ def test_files_are_added_and_an_unreadable_one_is_told_and_skipped(
         "broken.conll": b"#begin document (b); part 000\nb\t0\t0\tShe\t(1\n#end document\n",
         "latin.txt": b"caf\xe9 <b>noir</b>",
         "empty.txt": b"  \n",
-        "more.zip": packed({"one.txt": TEXT.encode(), "../two.txt": b"Bo slept. He woke.", "three.jsonl": b"{]"}),
+        "more.zip": packed(
+            {"one.txt": b"Anna sang. She stopped.", "../two.txt": b"Bo slept. He woke.", "three.jsonl": b"{]"}
+        ),
         "photo.png": b"\x89PNG\r\n\x1a\n",
     }
     for name, content in files.items():
@@ -85,6 +87,9 @@ def test_files_are_added_and_an_unreadable_one_is_told_and_skipped(
     page.locator("#files").set_input_files(tmp_path / "garden.txt")
     page.get_by_text("it is in the project already").wait_for()
     (tmp_path / "garden.txt").write_text("Bo slept. He woke.", "utf-8")
+    page.locator("#files").set_input_files(tmp_path / "garden.txt")
+    page.get_by_text("it is in the project already, as two").wait_for()
+    (tmp_path / "garden.txt").write_text("Bo ran. He fell.", "utf-8")
     page.locator("#files").set_input_files(tmp_path / "garden.txt")
     page.locator("table.documents").get_by_text("garden (2)").wait_for()
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from corefine import formats
 from corefine.annotation.question import Answer
 from corefine.cli import app
-from corefine.cli.annotate import HELD_OUT_STORIES, _greeting, _owner_link, import_documents
+from corefine.cli.annotate import _greeting, _owner_link, import_documents
+from corefine.corpora import stories
 from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.learning.worker import Worker
@@ -26,7 +27,7 @@ runner = CliRunner()
 def folder(tmp_path: Path) -> Path:
     """A project of the stories in which one question was answered."""
     with Project(tmp_path / "project") as project:
-        assert import_documents(project, [], []) == []
+        assert import_documents(project, [], [], stories=True) == []
         worker = Worker(project)
         worker._tried.add("starter")
         worker.settle()
@@ -37,13 +38,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_without_paths_there_are_the_stories(folder: Path) -> None:
+def test_the_stories_are_there_if_they_are_asked_for(folder: Path, tmp_path: Path) -> None:
     with Project(folder) as project:
         entries = project.documents.all()
         assert len(entries) == 12
-        assert sum(entry.held_out for entry in entries) == HELD_OUT_STORIES
-        assert import_documents(project, [], []) == []
+        assert sum(entry.held_out for entry in entries) == stories.HELD_OUT
+        assert import_documents(project, [], [], stories=True) == []
         assert len(project.documents.all()) == 12  # and not again
+    with Project(tmp_path / "empty") as project:
+        assert import_documents(project, [], []) == []
+        assert project.documents.all() == []
 
 
 def test_unreadable_files_are_listed_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ class Trial:
                 assert mine.session.links.entities() == replayed.session.links.entities()
                 assert mine.session.next_question() == replayed.session.next_question()
                 assert (mine.done, a.finished) == (replayed.done, b.finished)
-                assert (a._done, a._undone) == (b._done, b._undone)
+                assert (a.steps._done, a.steps._undone) == (b.steps._done, b.steps._undone)
 
     def check_everything(self, export: bool) -> None:
         with self.project.database.read() as connection:

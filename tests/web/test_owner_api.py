@@ -45,6 +45,7 @@ def test_two_who_say_the_same_agree(pair: tuple[Browser, Browser], project: Proj
         100.0,
         100.0,
     )
+    assert (total["same"], total["said"]) == (1.0, 100.0)
     assert len(found["documents"]) == 3
     assert pair[0].get("adjudication") == {"differences": [], "open": 0}
 
@@ -60,6 +61,8 @@ def test_who_differs_is_adjudicated_and_the_decision_outweighs(pair: tuple[Brows
     total = owner.get("agreement")["total"][0]
     assert total["questions"] == 1
     assert total["kappa"] == 0.0
+    assert (total["same"], total["said"]) == (0.0, 0.0), "although the model completes both"
+    assert total["conll"] > 50.0
     found = owner.get("adjudication")
     assert found["open"] == 1
     difference = found["differences"][0]
@@ -272,3 +275,34 @@ def test_an_empty_project(tmp_path: Path) -> None:
         with empty.database.write() as connection:
             connection.execute(insert(schema.settings).values(name="guidelines", value='"x"'))
         assert Browser(client).get("guidelines")["markdown"] == "x"
+
+
+def test_what_the_project_costs_is_known_before_it_begins(browser: Browser, project: Project) -> None:
+    change(project, budget_questions=10, overlap=0.34)
+    browser.context.workspaces = Workspaces(project)
+    before = browser.get("dashboard")["estimate"]
+    assert (before["documents"], before["questions"], before["answers"], before["measured"]) == (3, 40, 0, 0)
+    assert before["hours"] == pytest.approx(40 * before["seconds_each"] / 3600)
+    assert before["hours_left"] == before["hours"]
+    state = browser.get("next")
+    while browser.get("dashboard")["estimate"]["measured"] == 0:
+        if state["question"] is None:
+            state = browser.get(f"next?document={state['upcoming']}")
+        timing = {"initial": 3.0, "follow_up": None}
+        state = browser.answer(state["question"], {"reply": "unsure"}, timing=timing)["next"]
+    after = browser.get("dashboard")["estimate"]
+    assert (after["measured"], after["seconds_each"]) == (20, 3.0)
+    assert after["hours_left"] == pytest.approx(20 * 3.0 / 3600)
+    own = browser.get("people")[0]
+    assert own["documents_done"] + own["documents_begun"] == 2
+
+
+def test_nobody_is_asked_while_the_project_is_paused(browser: Browser) -> None:
+    question = browser.get("next")["question"]
+    settings = browser.get("settings")
+    browser.send("PUT", "settings", {**settings, "paused": True})
+    assert browser.get("next")["state"] == "paused"
+    assert browser.answer(question, {"same": True})["next"]["state"] == "paused", "what was on its way is kept"
+    assert len(browser.get("history")["entries"]) == 1
+    browser.send("PUT", "settings", {**settings, "paused": False})
+    assert browser.get("next")["state"] == "question"

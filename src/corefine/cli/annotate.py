@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from corefine.project import Project
     from corefine.web.server import Address
 
-HELD_OUT_STORIES = 3
-"""How many of the bundled stories, the last ones, are kept to score the model on."""
-
 LISTED = 20
 """Notices that are printed, at most."""
 
@@ -48,12 +45,15 @@ def annotate(
     proxy: Annotated[
         list[str] | None, typer.Option(help="The address of a proxy on another machine, whose headers are believed.")
     ] = None,
+    stories: Annotated[
+        bool, typer.Option("--stories", help="Begin with the bundled stories, if the project has no documents.")
+    ] = False,
     terminal: Annotated[bool, typer.Option("--terminal", help="Annotate in this terminal.")] = False,
 ) -> None:
     """Answer questions about your documents while a model learns from the answers.
 
-    The project is made if it does not exist. Without PATHS, it keeps the documents it has; a new one gets the bundled
-    stories.
+    The project is made if it does not exist. Without PATHS, it keeps the documents it has; documents can also be added
+    in the page.
     """
     need_web()
     from corefine.project import Project
@@ -63,7 +63,7 @@ def annotate(
         notices = check_quickly(opened)
         if model is not None:
             _choose_model(opened, model)
-        notices += import_documents(opened, paths or [], held_out or [])
+        notices += import_documents(opened, paths or [], held_out or [], stories=stories)
         if terminal:
             from corefine.terminal import run
 
@@ -102,8 +102,8 @@ def _choose_model(project: Project, name: str) -> None:
     project.change_settings(replace(project.settings, model=name))
 
 
-def import_documents(project: Project, paths: list[Path], held_out: list[Path]) -> list[str]:
-    """Import the files, or the stories into an empty project. Returns what the owner should know, and prints it."""
+def import_documents(project: Project, paths: list[Path], held_out: list[Path], *, stories: bool = False) -> list[str]:
+    """Import the files, and `stories` into an empty project. Returns what the owner should know, and prints it."""
     from corefine.project.store import documents
 
     notices = []
@@ -114,8 +114,8 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path]) 
     if not paths:
         with project.database.read() as connection:
             notices += documents.Imported(changed=documents.changed_files(connection)).notices
-        if not project.documents.all():
-            project.writer.write(_import_stories)
+    if stories and not project.documents.all():
+        project.writer.write(_add_stories)
     for notice in notices[:LISTED]:
         typer.echo(f"corefine: {notice}", err=True)
     if len(notices) > LISTED:
@@ -123,13 +123,11 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path]) 
     return notices
 
 
-def _import_stories(connection: Connection) -> None:
+def _add_stories(connection: Connection) -> None:
     from corefine.corpora import stories
     from corefine.project.store import documents
 
-    loaded = stories.load()
-    for number, story in enumerate(loaded):
-        documents.add(connection, story, held_out=number >= len(loaded) - HELD_OUT_STORIES)
+    documents.add_all(connection, stories.load(), held_out=stories.HELD_OUT)
 
 
 def _serve(project: Project, address: Address, notices: list[str], *, browser: bool) -> None:

@@ -36,18 +36,24 @@ KEPT = 100
 WRITE_BYTES, WRITE_DOCUMENTS = 1_000_000, 50
 """How much is written at once, so that answers wait for little."""
 AGAIN = "the server could not take all of it: send it again; what is in the project is not added twice"
+ENDLESS = 2**31
+"""More documents than a file has."""
 SILENT_SECONDS = 300.0
 """A file that the reader says nothing about for so long is given up."""
 
 
 @dataclass(slots=True)
 class FileResult:
-    """What came of one file: the documents that it gave, and why it gave no more, if it did not."""
+    """What came of one file: the documents that it gave, and why it gave no more, if it did not.
+
+    duplicate    it is in the project already, perhaps under another name
+    """
 
     file: str
     added: list[int] = field(default_factory=list)
     reason: str | None = None
     note: str | None = None
+    duplicate: bool = False
 
 
 @dataclass(slots=True)
@@ -159,6 +165,9 @@ class _Import:
         self._names: set[tuple[str, int]] = set()  # of what is pending
         self._known = 0  # documents of the file that an earlier upload has brought, and are still to come
         self._is_known = False
+        self._same: str | None = None  # which document has the same content, in words
+        with self.project.database.read() as connection:
+            self._last = documents.last_id(connection)  # files of one upload may well be equal
         self._source = ""
         self._digest = ""
 
@@ -230,7 +239,11 @@ class _Import:
                 self._flush()
                 with self.project.database.read() as connection:
                     self._known = documents.count_from(connection, self._source)
+                    same = documents.same_content(connection, self._digest, last=self._last)
                 self._is_known = self._known > 0
+                self._same = None if same is None else _same_words(event["file"], *same)
+                if same is not None and not self._known:  # under another name
+                    self._is_known, self._known = True, ENDLESS
             case "document":
                 self._take_document(event, answer, content)
             case "read":
@@ -239,7 +252,7 @@ class _Import:
                 result.note = event["note"]
                 result.reason = result.reason or event["reason"]
                 if self._is_known and not result.added and result.reason is None:
-                    result.reason = "it is in the project already"
+                    result.reason, result.duplicate = self._same, True
                 upload.files_done += 1
             case "progress":
                 upload.bytes_done += event["bytes"]
@@ -284,3 +297,9 @@ class _Import:
 def _say(stream: IO[bytes], value: Any) -> None:
     stream.write(json.dumps(value).encode() + b"\n")
     stream.flush()
+
+
+def _same_words(file: str, name: str, trashed: bool) -> str:
+    """Why a file is not added that has the content of one that is there."""
+    known = "" if Path(file).name.partition(".")[0] == Path(name).name else f", as {name}"
+    return f"it is in the trash{known}: restore it there" if trashed else f"it is in the project already{known}"

@@ -172,6 +172,7 @@ class Terminal(App[None]):
         if opened is None or question is None:
             said = {
                 "preparing": "The model is reading the next document …",
+                "paused": "The project is paused. The owner can go on with it.",
                 "empty": "The project has no documents.",
             }.get(self.shown.state, "Nothing is left to ask. Thank you.")
             self.query_one("#question", Static).update(said)

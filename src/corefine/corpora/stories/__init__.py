@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from corefine.document import Document
 
-__all__ = ["load", "path"]
+__all__ = ["HELD_OUT", "load", "path"]
+
+HELD_OUT = 3
+"""How many of them, the last ones, a project keeps to score the model on."""
 
 
 def path() -> Path:

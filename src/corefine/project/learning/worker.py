@@ -26,7 +26,6 @@ from corefine.project.learning.long_documents import predict_long
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema
-from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINED, TRAINING, ModelVersion
 from corefine.project.work import assignments
 
@@ -42,7 +41,6 @@ class Worker:
         self._alive = alive
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
-        self._documents: list[DocumentInfo] = []
         self._tried: set[str] = set()
         self._scored: set[int] = set()
         self._begin()
@@ -150,10 +148,9 @@ class Worker:
         """Predict a document that has no prediction of this version; those being annotated come first."""
         with self.project.database.read() as connection:
             begun = {assignment.document_id for assignment in assignments.all_of(connection) if not assignment.done}
-        self._documents = self.project.documents.all(self._documents)
         waiting = [
             entry
-            for entry in self._documents
+            for entry in self.project.documents.all()
             if not entry.held_out
             and (version.id, entry.id) not in self._failed
             and not self.project.predictions.exists(version.id, entry.id)

@@ -1,17 +1,19 @@
 """How far people agree on the documents that several of them annotate.
 
-Each person's clusters come from their answers and the newest model, the same one for everybody. Kappa is on yes and no:
-for every pair of mentions that either was asked about, what both said, or what follows from what they said.
+Kappa is on yes and no: for every pair of mentions that either was asked about, what both said, or what follows from what
+they said. Clusters are compared twice. Those of a person's answers alone are compared on the mentions that both people
+spoke about. Those that the newest model completes, the same one for everybody, are compared as a whole: they agree more,
+since the model's share is equal in both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from corefine.annotation.session import Session
-from corefine.document import Span
+from corefine.document import Cluster, Span
 from corefine.links import Relation
 from corefine.project.project import Project
 from corefine.project.results.snapshot import Snapshot
@@ -20,14 +22,22 @@ from corefine.scores import Counts, Scores
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two people's agreement on one document, or on all (`document_id` None)."""
+    """Two people's agreement on one document, or on all (`document_id` None).
+
+    same        the share of `questions` that both answered in the same way
+    mentions    how many mentions both spoke about; `said` are the scores on them, of answers alone, None without any
+    scores      with the model's share
+    """
 
     document_id: int | None
     name: str
     a: str
     b: str
     kappa: float | None
+    same: float | None
     questions: int
+    mentions: int
+    said: Scores | None
     scores: Scores
 
 
@@ -36,6 +46,8 @@ class _Compared:
     """Counts of two people's clusters, and what each said about the same pairs of mentions."""
 
     counts: Counts
+    said: Counts
+    mentions: int
     answers: list[tuple[bool, bool]]
 
 
@@ -74,7 +86,10 @@ def _kappa(answers: list[tuple[bool, bool]]) -> float | None:
 def _pair(document_id: int | None, name: str, a: str, b: str, compared: list[_Compared]) -> Pair:
     answers = [answer for one in compared for answer in one.answers]
     scores = Counts.total(one.counts for one in compared).scores
-    return Pair(document_id, name, a, b, _kappa(answers), len(answers), scores)
+    mentions = sum(one.mentions for one in compared)
+    said = Counts.total(one.said for one in compared).scores if mentions else None
+    same = sum(one == other for one, other in answers) / len(answers) if answers else None
+    return Pair(document_id, name, a, b, _kappa(answers), same, len(answers), mentions, said, scores)
 
 
 def _compare(a: Session, b: Session) -> _Compared:
@@ -82,7 +97,16 @@ def _compare(a: Session, b: Session) -> _Compared:
     asked = dict.fromkeys((*_asked(a), *_asked(b)))
     said = ((_says(a, *pair), _says(b, *pair)) for pair in asked)
     answers = [(one, other) for one, other in said if one is not None and other is not None]
-    return _Compared(Counts.of(*clusters), answers)
+    common = set(a.links.spans()) & set(b.links.spans())
+    said = [[cluster for cluster in _within(each, common) if len(cluster) > 1] for each in (a, b)]
+    in_chains = {span for clusters in said for cluster in clusters for span in cluster}
+    return _Compared(Counts.of(*clusters), Counts.of(*said), len(in_chains), answers)
+
+
+def _within(session: Session, spans: set[Span]) -> Iterator[Cluster]:
+    """The clusters of answers alone, on these spans."""
+    for entity in session.links.entities():
+        yield tuple(span for span in entity if span in spans)
 
 
 def _asked(session: Session) -> Iterable[tuple[Span, Span]]:

@@ -36,7 +36,11 @@ class Disagreement:
 
 
 def disagreements(project: Project) -> list[Disagreement]:
-    """Every mention about which two people's answers cannot both be true."""
+    """Every mention about which two people's answers cannot both be true.
+
+    A difference that follows from another is not listed: where both say that two mentions are one entity, the first of
+    them stands for both.
+    """
     snapshot = Snapshot(project)
     found = snapshot.each(lambda info: list(_within(snapshot, info)), answered=True)
     return [each for _, own in found for each in own]
@@ -46,11 +50,20 @@ def _within(snapshot: Snapshot, info: DocumentInfo) -> Iterator[Disagreement]:
     sessions = snapshot.sessions(info.id)
     decided = {decision.span: decision for decision in snapshot.decisions(info.id)}
     asked = {answered.question.mention for session in sessions.values() for answered in session.answers}
+    listed: list[Span] = []
     for mention in sorted(asked, key=document_order):
         pairs = combinations(sessions.values(), 2)
-        if any(_differ(a, b, mention) or _differ(b, a, mention) for a, b in pairs):
+        differing = [(a, b) for a, b in pairs if _differ(a, b, mention) or _differ(b, a, mention)]
+        if any(not _same_as(listed, mention, a, b) for a, b in differing):
+            listed.append(mention)
             opinions = tuple(_opinion(snapshot.names[person], each, mention) for person, each in sessions.items())
             yield Disagreement(info.id, info.key, mention, opinions, decided.get(mention))
+
+
+def _same_as(listed: list[Span], mention: Span, a: Session, b: Session) -> bool:
+    """Whether both say that the mention is one entity with one that is listed."""
+    both = (a.links, b.links)
+    return any(all(links.relation(other, mention) is Relation.MUST for links in both) for other in listed)
 
 
 def _differ(a: Session, b: Session, mention: Span) -> bool:

@@ -92,8 +92,14 @@ def _agreement(pairs: Sequence[Pair]) -> str:
     for pair in pairs:
         scores = pair.scores
         f1s = [_number(each.f1) for each in (scores.muc, scores.b3, scores.ceafe, scores.lea)]
-        rows.append((f"{pair.a} and {pair.b}", _number(pair.kappa, 2), *f1s))
-    return "<h2>Agreement</h2>" + _table(("people", "kappa", "MUC", "B³", "CEAFe", "LEA"), rows)
+        said = None if pair.said is None else pair.said.conll_f1
+        same = _percent(pair.same, pair.questions)
+        rows.append((f"{pair.a} and {pair.b}", same, _number(pair.kappa, 2), _number(said), *f1s))
+    head = ("people", "same answer", "kappa", "CoNLL, answers alone", "MUC", "B³", "CEAFe", "LEA")
+    return (
+        "<h2>Agreement</h2><p class=small>MUC, B³, CEAFe and LEA are of chains that the model completes: its share is "
+        "the same for everybody, which makes them higher than those of answers alone.</p>" + _table(head, rows)
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -28,6 +28,10 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonStatistics(_Work):
+    """`documents_begun` are not finished; `documents_waiting` are for this person alone or among others, and not begun."""
+
+    documents_begun: int
+    documents_waiting: int
     last_at: float | None
 
 
@@ -60,12 +64,28 @@ class Statistics(_Work):
 
 
 def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
+    """By person, of everybody who has answered or has documents."""
+    asked = {document.id: document for document in documents.to_annotate(connection)}
+    done: Counter[int] = Counter()
+    begun: Counter[int] = Counter()
+    waiting = Counter(person for document in asked.values() for person in document.assigned)
+    for each in assignments.all_of(connection):
+        if each.document_id in asked:
+            (done if each.done else begun)[each.person_id] += 1
+            waiting[each.person_id] -= each.person_id in asked[each.document_id].assigned
     answers = func.sum((EVENTS.kind == "answer").cast(Integer))
     query = select(EVENTS.person_id, answers, func.sum(EVENTS.seconds), func.max(EVENTS.at)).group_by(EVENTS.person_id)
-    done = Counter(each.person_id for each in assignments.all_of(connection) if each.done)
+    work = {person: (int(count), float(spent), last) for person, count, spent, last in connection.execute(query)}
     return {
-        person: PersonStatistics(answers=int(count), seconds=float(spent), documents_done=done[person], last_at=last)
-        for person, count, spent, last in connection.execute(query)
+        person: PersonStatistics(
+            answers=work.get(person, (0, 0.0, None))[0],
+            seconds=work.get(person, (0, 0.0, None))[1],
+            last_at=work.get(person, (0, 0.0, None))[2],
+            documents_done=done[person],
+            documents_begun=begun[person],
+            documents_waiting=waiting[person],
+        )
+        for person in sorted({*work, *done, *begun, *waiting})
     }
 
 

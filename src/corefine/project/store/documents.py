@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,10 @@ READ_AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document without its text."""
+    """A document without its text.
+
+    assigned    the people it is for; empty: for anybody
+    """
 
     id: int
     name: str
@@ -38,6 +42,12 @@ class DocumentInfo:
     held_out: bool
     source: str | None
     source_digest: str | None
+    added_at: float
+    tags: tuple[str, ...] = ()
+    assigned: tuple[int, ...] = ()
+    reviewed_at: float | None = None
+    reviewed_by: int | None = None
+    trashed_at: float | None = None
 
     @property
     def key(self) -> str:
@@ -87,16 +97,20 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._known: list[DocumentInfo] = []  # without notes; rows are only added, and reading them is slow
         self.get = lru_cache(maxsize=256)(self._get)
 
-    def all(self, known: Sequence[DocumentInfo] = ()) -> list[DocumentInfo]:
-        """All documents in the order they are annotated in.
-
-        `known` is what an earlier call returned: documents are only ever added, and only new ones are then read, which
-        counts where texts are long.
-        """
+    def all(self, *, trashed: bool = False) -> list[DocumentInfo]:
+        """All documents in the order they are annotated in, without those in the trash; or only those in the trash."""
+        known = self._known
         with self._database.read() as connection:
-            return [*known, *all_of(connection, after=known[-1].id if known else 0)]
+            self._known = known = [*known, *_rows(connection, after=known[-1].id if known else 0)]
+            return _noted(connection, known, trashed=trashed)
+
+    def forget(self) -> None:
+        """Read everything again: a document has another name."""
+        self._known = []
+        self.get.cache_clear()
 
     def _get(self, document_id: int) -> Document:
         with self._database.read() as connection:
@@ -124,11 +138,26 @@ def parsed(document_id: int, content: str) -> Document:
         raise DamagedDocumentError(f"the stored text of document {document_id} is damaged: {error}") from error
 
 
-def all_of(connection: Connection, *, after: int = 0) -> list[DocumentInfo]:
-    """The documents whose ids are larger than `after`."""
-    columns = [DOCUMENTS[name] for name in DocumentInfo.__dataclass_fields__]
+def all_of(connection: Connection) -> list[DocumentInfo]:
+    """All documents but those in the trash."""
+    return _noted(connection, _rows(connection), trashed=False)
+
+
+def _rows(connection: Connection, *, after: int = 0) -> list[DocumentInfo]:
+    columns = [DOCUMENTS[name] for name in DocumentInfo.__dataclass_fields__ if name in DOCUMENTS]
     query = select(*columns).where(DOCUMENTS.id > after).order_by(DOCUMENTS.id)
     return [DocumentInfo(*row) for row in connection.execute(query)]
+
+
+def _noted(connection: Connection, rows: Sequence[DocumentInfo], *, trashed: bool) -> list[DocumentInfo]:
+    """The documents with what is noted about them: those that are in the trash, or the others."""
+    notes = {}
+    for row in connection.execute(select(schema.document_notes)):
+        fields = dict(row._mapping)
+        fields |= {name: tuple(json.loads(fields[name])) for name in ("tags", "assigned")}
+        notes[fields.pop("document_id")] = fields
+    found = [replace(row, **notes[row.id]) if row.id in notes else row for row in rows]
+    return [info for info in found if (info.trashed_at is not None) == trashed]
 
 
 def to_annotate(connection: Connection) -> list[DocumentInfo]:
@@ -151,6 +180,12 @@ def add(
         name, document.part, len(document), content, bool(document.clusters), source, digest, held_out=held_out
     )
     return add_new(connection, new)
+
+
+def add_all(connection: Connection, given: Sequence[Document], *, held_out: int = 0) -> list[int]:
+    """Store documents. The last `held_out` of them are not asked about: the model is scored on them."""
+    asked = len(given) - held_out
+    return [add(connection, document, held_out=number >= asked) for number, document in enumerate(given)]
 
 
 def add_new(connection: Connection, new: NewDocument) -> int:
@@ -186,6 +221,23 @@ def free_name(connection: Connection, name: str, part: int, *, besides: Containe
 def count_from(connection: Connection, source: str) -> int:
     """How many documents came from a source."""
     return connection.execute(select(func.count()).where(DOCUMENTS.source == source)).scalar_one()
+
+
+def last_id(connection: Connection) -> int:
+    return connection.execute(select(func.max(DOCUMENTS.id))).scalar() or 0
+
+
+def same_content(connection: Connection, digest: str, *, last: int) -> tuple[str, bool] | None:
+    """The first document of a file with this digest, up to the id `last`, and whether it is in the trash."""
+    notes = schema.document_notes.c
+    query = (
+        select(DOCUMENTS.name, notes.trashed_at)
+        .outerjoin(schema.document_notes, notes.document_id == DOCUMENTS.id)
+        .where(DOCUMENTS.source_digest == digest, DOCUMENTS.id <= last)
+        .order_by(notes.trashed_at.is_not(None), DOCUMENTS.id)
+    )
+    row = connection.execute(query.limit(1)).first()
+    return None if row is None else (row.name, row.trashed_at is not None)
 
 
 def import_paths(

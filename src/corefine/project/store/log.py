@@ -132,9 +132,11 @@ def count_answers(connection: Connection) -> int:
     return connection.execute(select(func.count()).where(EVENTS.kind.in_(_GIVEN))).scalar_one()
 
 
-def answers_by_document(connection: Connection, person_id: int) -> dict[int, int]:
-    """How many answers a person has given in each document, withdrawn ones included."""
-    query = select(EVENTS.document_id, func.count()).where(EVENTS.person_id == person_id, EVENTS.kind == "answer")
+def answers_by_document(connection: Connection, person_id: int | None = None) -> dict[int, int]:
+    """How many answers a person, or everybody, has given in each document, withdrawn ones included."""
+    query = select(EVENTS.document_id, func.count()).where(EVENTS.kind == "answer")
+    if person_id is not None:
+        query = query.where(EVENTS.person_id == person_id)
     return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
 
 

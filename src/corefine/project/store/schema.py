@@ -53,6 +53,18 @@ documents = Table(
     UniqueConstraint("name", "part"),
 )
 
+document_notes = Table(
+    "document_notes",
+    metadata,
+    Column("document_id", ForeignKey("documents.id"), primary_key=True),
+    Column("tags", Text, nullable=False),  # JSON, a list of words
+    Column("assigned", Text, nullable=False),  # JSON, the ids of the people it is for; empty: for anybody
+    Column("reviewed_at", Float),
+    Column("reviewed_by", ForeignKey("people.id")),
+    Column("trashed_at", Float),
+)
+"""What is noted about a document. One without a row has no notes."""
+
 people = Table(
     "people",
     metadata,
@@ -62,6 +74,7 @@ people = Table(
     Column("token_hash", String(64), unique=True),
     Column("active", Boolean, nullable=False),
     Column("created_at", Float, nullable=False),
+    Column("welcomed_at", Float),  # when they had read the guidelines and tried the tutorial
 )
 
 logins = Table(

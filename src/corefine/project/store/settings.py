@@ -61,6 +61,7 @@ class ProjectConfig(Config):
     hold_back: bool = setting(
         True, "Keep every tenth answer from training, and a model that explains them worse from taking over."
     )
+    paused: bool = setting(False, "Nobody is asked anything until the owner goes on; answers are kept.")
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:

@@ -1,7 +1,8 @@
 """Who works on which document.
 
 A document has room for one person, or for `overlap_people` if it is one of those that several people annotate. A person
-takes up room while they hold a lease on the document, and for good once they have finished it.
+takes up room while they hold a lease on the document, and for good once they have finished it. A document that is for
+certain people has room for all of them and for nobody else.
 """
 
 from __future__ import annotations
@@ -67,15 +68,22 @@ class Assignments:
     ) -> None:
         self.documents, self.settings, self.now = documents, settings, now
         self.overlap = overlap([document.id for document in documents], settings.overlap)
+        self._for = {document.id: document.assigned for document in documents if document.assigned}
         self._by_document: dict[int, list[Assignment]] = {}
         for assignment in all_of(connection, document_id):
             self._by_document.setdefault(assignment.document_id, []).append(assignment)
+
+    def of(self, document_id: int) -> Sequence[Assignment]:
+        """Everybody's assignments to one document."""
+        return self._by_document.get(document_id, ())
 
     def find(self, document_id: int, person_id: int) -> Assignment | None:
         return next((each for each in self._by_document.get(document_id, ()) if each.person_id == person_id), None)
 
     def has_room(self, document_id: int, person_id: int) -> bool:
         """Whether the person may work on the document."""
+        if document_id in self._for:
+            return person_id in self._for[document_id]
         others = [
             each
             for each in self._by_document.get(document_id, ())
@@ -84,7 +92,10 @@ class Assignments:
         return len(others) < (self.settings.overlap_people if document_id in self.overlap else 1)
 
     def next_for(self, person_id: int, *, besides: Collection[int | None] = ()) -> int | None:
-        """The unfinished document with room that the person worked on last, else the first they have not begun."""
+        """The unfinished document with room that the person worked on last, else the first they have not begun.
+
+        Among the latter, those that are for this person come first.
+        """
         begun: list[Assignment] = []
         new: list[int] = []
         for document in self.documents:
@@ -97,7 +108,7 @@ class Assignments:
                 begun.append(assignment)
         if begun:
             return max(begun, key=lambda assignment: assignment.touched_at).document_id
-        return new[0] if new else None
+        return min(new, key=lambda each: each not in self._for, default=None)
 
     def take(self, connection: Connection, document_id: int, person_id: int, version: int) -> Assignment:
         """Lease a document to a person, or renew their lease."""

@@ -27,7 +27,7 @@ from corefine.project.work import assignments, edits
 from corefine.project.work.actions import ActionOutcome, Shown, Switch, outcome_from_json, outcome_to_json
 from corefine.project.work.assignments import Assignment, Assignments
 from corefine.project.work.open_document import OpenDocument
-from corefine.project.work.pace import Pace
+from corefine.project.work.steps import Steps
 
 if TYPE_CHECKING:
     from corefine.project.work.workspaces import Workspaces
@@ -50,24 +50,19 @@ class Workspace:
     def __init__(self, workspaces: Workspaces, person_id: int) -> None:
         self.workspaces, self.person_id = workspaces, person_id
         self.project = workspaces.project
-        self.total_questions = 0
-        self.total_seconds = 0.0
-        self.pace = Pace()
-        self._done: list[int] = []  # the document of each step that can be undone
-        self._undone: list[int] = []
-        self._seen: set[str] = set()  # client ids, so that only a retry needs to ask the database
         self._damaged: set[int] = set()  # documents that could not be opened
         with self.project.database.read() as connection:
             steps = log.steps_of(connection, person_id)
             everybody = assignments.all_of(connection)
         self.finished = {each.document_id for each in everybody if each.person_id == person_id and each.done}
-        for step in steps:
-            self._remember_step(step)
+        self.steps = Steps(steps, lambda document_id: workspaces.document(document_id) is not None)
 
     # What to show
 
     def show(self, document_id: int | None = None) -> Shown:
         """The open question of a document, by default of the one to work on next."""
+        if self.workspaces.settings.paused:
+            return Shown("paused", document_id=document_id)
         if document_id is not None:
             return self._show(document_id)
         while True:
@@ -82,7 +77,7 @@ class Workspace:
     def show_after(self, document_id: int) -> Shown:
         """What comes after an action in a document: its next question, or another document if that is not theirs."""
         try:
-            return self._show(document_id)
+            return self.show(document_id)
         except DocumentTakenError:
             return self.show()
 
@@ -145,14 +140,6 @@ class Workspace:
             opened.session.use(prediction, keep_open=True)
             opened.preloaded_version = version
 
-    @property
-    def can_undo(self) -> bool:
-        return bool(self._done)
-
-    @property
-    def can_redo(self) -> bool:
-        return bool(self._undone)
-
     # Actions. Each is on disk when the method returns.
 
     def answer(
@@ -211,10 +198,10 @@ class Workspace:
 
     def undo(self, client_id: str) -> ActionOutcome:
         """Undo the last thing the person did, in whichever document that was."""
-        return self._step(client_id, "undo", self._done)
+        return self._step(client_id, "undo")
 
     def redo(self, client_id: str) -> ActionOutcome:
-        return self._step(client_id, "redo", self._undone)
+        return self._step(client_id, "redo")
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
         """Mark a document as finished, or as not finished."""
@@ -269,22 +256,23 @@ class Workspace:
 
     # Internals: recording
 
-    def _step(self, client_id: str, kind: Literal["undo", "redo"], documents: list[int]) -> ActionOutcome:
+    def _step(self, client_id: str, kind: Literal["undo", "redo"]) -> ActionOutcome:
         if repeated := self._repeated(client_id, [kind]):
             return repeated
-        if not documents:
+        document_id = self.steps.last(kind)
+        if document_id is None:
             raise UnknownAnswerError(f"there is nothing to {kind}")
         action: list[Action] = []
 
         def act(session: Session) -> None:
             action.append(session.undo() if kind == "undo" else session.redo())
 
-        done = self._perform(client_id, [kind], self.open(documents[-1]), act)
+        done = self._perform(client_id, [kind], self.open(document_id), act)
         return replace(done, number=(*action[0].given, *action[0].withdrawn)[0])
 
     def _repeated(self, client_id: str, request: list[Any]) -> ActionOutcome | None:
         """The result of a request that was recorded before; raises if its id was used for another request."""
-        if client_id not in self._seen:
+        if not self.steps.has(client_id):
             return None
         with self.project.database.read() as connection:
             row = log.find(connection, self.person_id, client_id)
@@ -354,7 +342,7 @@ class Workspace:
         if switch.prediction is not None:
             opened.session.use(switch.prediction)
         opened.version, opened.preloaded_version = switch.version, None
-        self._remember_step(step)
+        self.steps.remember(step)
 
     def _write(self, function: Callable[[Connection], T]) -> T:
         """Write to the database; if that fails, read what memory has of this person again."""
@@ -376,21 +364,6 @@ class Workspace:
             newest = self.workspaces.newest(opened.document_id)
             return Switch(opened.version, newer_pending=newest not in (None, opened.version))
         return Switch(*self.workspaces.newer_prediction(opened))
-
-    def _remember_step(self, step: log.LoggedStep) -> None:
-        """Keep the order of steps across documents. Each document's session keeps the order of its own."""
-        self._seen.add(step.client_id)
-        if step.kind == "undo":
-            self._undone += [self._done.pop()] if self._done else []  # a damaged log may undo too much
-        elif step.kind == "redo":
-            self._done += [self._undone.pop()] if self._undone else []
-        else:
-            self._done.append(step.document_id)
-            self._undone.clear()
-        self.total_questions += step.kind == "answer"
-        if step.kind == "answer":
-            self.pace.note(step.seconds)
-        self.total_seconds += step.seconds
 
 
 def question_id_of(question: Question) -> str:

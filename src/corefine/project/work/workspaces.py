@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+
+from sqlalchemy import Connection
 
 from corefine.annotation.log import Budget
 from corefine.errors import ConfigError, CorefineError, ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
-from corefine.project.store import log, predictions
+from corefine.project.store import document_notes, log, predictions
+from corefine.project.store.document_notes import DocumentChange
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import ProjectConfig
@@ -42,11 +45,7 @@ class Workspaces:
         self._looked_at = -FRESH_SECONDS
         self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
         self._changes = 1
-        self._documents: tuple[int, list[DocumentInfo], list[DocumentInfo]] = (
-            0,
-            [],
-            [],
-        )  # at a change: all, asked about
+        self._documents: tuple[int, dict[int, DocumentInfo]] = (0, {})  # at a change: those asked about, by id
         self._settings_unknown = False
 
     @contextmanager
@@ -89,17 +88,39 @@ class Workspaces:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents that people are asked about."""
+        return list(self._asked().values())
+
+    def document(self, document_id: int) -> DocumentInfo | None:
+        """A document that people are asked about; None if it is held out, in the trash, or not there."""
+        return self._asked().get(document_id)
+
+    def _asked(self) -> dict[int, DocumentInfo]:
         changes = self._changes
-        known_at, every, asked = self._documents
+        known_at, asked = self._documents
         if known_at != changes:  # and if there is another change meanwhile, the next caller looks again
-            every = self.project.documents.all(every)
-            asked = [document for document in every if not document.held_out]
-            self._documents = (changes, every, asked)
+            asked = {info.id: info for info in self.project.documents.all() if not info.held_out}
+            self._documents = (changes, asked)
         return asked
 
     def documents_changed(self) -> None:
-        """There are new documents."""
+        """There are new documents, or something else is noted about some."""
         self._changes += 1
+
+    def change_documents(self, document_ids: Collection[int], change: DocumentChange, person_id: int) -> None:
+        """Note something about documents. What is in the trash, or for somebody else, is nobody's open document."""
+
+        def write(connection: Connection) -> None:
+            document_notes.change(connection, document_ids, change, person_id=person_id, now=time.time())
+
+        try:
+            self.project.writer.write(write)
+        finally:
+            if change.name is not None:
+                self.project.documents.forget()
+            self.documents_changed()
+            with self._lock:
+                for key in [key for key in self._open if key[1] in document_ids]:
+                    del self._open[key]
 
     # Models
 
@@ -195,5 +216,5 @@ class Workspaces:
                 version = newest
 
     def _name(self, document_id: int) -> str:
-        names = (document.key for document in self.documents() if document.id == document_id)
-        return next(names, f"document {document_id}")
+        info = self.document(document_id)
+        return f"document {document_id}" if info is None else info.key

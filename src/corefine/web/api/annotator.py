@@ -327,10 +327,11 @@ def history(
     with here.workspaces.of(person.id) as workspace:
         with here.project.database.read() as connection:
             rows = log.history(connection, person.id, document_id=document, before=before, limit=limit)
-        sessions = {each: _session(workspace, each) for each in {row.document_id for row in rows}}
+        there = {row.document_id for row in rows if here.workspaces.document(row.document_id) is not None}
+        sessions = {each: _session(workspace, each) for each in there}
         entries = []
         for row in rows:
-            if (session := sessions[row.document_id]) is not None:
+            if (session := sessions.get(row.document_id)) is not None:
                 given = (entry for entry in session.given if entry.number == row.number)
                 entries += [HistoryEntry.of(row.document_id, session, each, row) for each in given]
     return HistoryPage(entries=entries, next_before=rows[-1].id if len(rows) == limit else None)

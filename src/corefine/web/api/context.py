@@ -122,7 +122,7 @@ Owner = Annotated[Person, Depends(owner)]
 
 def check_document(here: Context, document_id: int) -> None:
     """Raise unless there is such a document and it is open to annotation."""
-    if all(info.id != document_id for info in here.workspaces.documents()):
+    if here.workspaces.document(document_id) is None:
         raise not_found(f"document {document_id}")
 
 

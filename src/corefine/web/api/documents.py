@@ -19,7 +19,7 @@ from corefine.project.work.assignments import Assignments
 from corefine.project.work.workspace import Workspace
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
 from corefine.web.api.state import State, settled_share
-from corefine.web.api.types import Id, RequestModel, SpanJson
+from corefine.web.api.types import Id, RequestModel, SpanJson, timestamp
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
@@ -30,7 +30,11 @@ routes = APIRouter(prefix="/api/documents", dependencies=[Depends(somebody)])
 
 
 class DocumentRow(BaseModel):
-    """`state` is this person's: new, open (has answers), done, or taken by somebody else."""
+    """`state` is this person's: new, open (has answers), done, or taken: somebody else's.
+
+    assigned             the people it is for, empty: for anybody
+    begun_by, done_by    the people who work on it, and those who have finished it
+    """
 
     id: int
     name: str
@@ -42,6 +46,12 @@ class DocumentRow(BaseModel):
     settled: float | None
     overlap: bool
     has_gold: bool
+    added: str
+    tags: list[str]
+    assigned: list[int]
+    reviewed: str | None
+    begun_by: list[int]
+    done_by: list[int]
 
 
 class Sentence(BaseModel):
@@ -213,6 +223,12 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
                 settled=None if live is None else settled_share(live.session),
                 overlap=info.id in assignments.overlap,
                 has_gold=info.has_gold,
+                added=timestamp(info.added_at),
+                tags=list(info.tags),
+                assigned=list(info.assigned),
+                reviewed=None if info.reviewed_at is None else timestamp(info.reviewed_at),
+                begun_by=[each.person_id for each in assignments.of(info.id) if not each.done],
+                done_by=[each.person_id for each in assignments.of(info.id) if each.done],
             )
         )
     return rows

@@ -73,13 +73,17 @@ class PersonRow(PersonView):
     answers: int
     seconds: float
     documents_done: int
+    documents_begun: int
+    documents_waiting: int
     questions_per_hour: float | None
     last_seen: Annotated[Time | None, Field(validation_alias="last_at")]
 
 
 def person_rows(connection: Connection) -> list[PersonRow]:
     statistics = person_statistics(connection)
-    nothing = PersonStatistics(answers=0, seconds=0.0, documents_done=0, last_at=None)
+    nothing = PersonStatistics(
+        answers=0, seconds=0.0, documents_done=0, documents_begun=0, documents_waiting=0, last_at=None
+    )
     rows = []
     for person in people.everybody(connection):
         own = statistics.get(person.id, nothing)

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import FileResponse
-from pydantic import AliasPath, BaseModel, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 from starlette.background import BackgroundTask
 
 from corefine.document import Document
 from corefine.errors import InputError
 from corefine.project.results import adjudication, agreement, disagreement, export
+from corefine.project.results.estimate import estimate
 from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
@@ -45,9 +46,32 @@ class CurvePointView(ResponseModel):
     held_back: int
 
 
+class EstimateView(ResponseModel):
+    """What the budget of all documents comes to.
+
+    questions       at most so many, for everybody; a document may end before its budget is used
+    answers         so many of them are answered
+    seconds_each    for one, from `measured` answers of this project; 0: from the paper's study
+    reading         seconds to read what nobody has begun, from the project's own times; 0 without any
+    """
+
+    documents: int
+    questions: int
+    answers: int
+    seconds_each: float
+    measured: int
+    reading: float
+    hours: float
+    hours_left: float
+
+
 class Dashboard(BaseModel):
+    """`estimate` is None where documents have no budget of questions."""
+
     documents: int
     documents_done: int
+    paused: bool
+    estimate: EstimateView | None
     answers: int
     hours: float
     questions_per_hour: float | None
@@ -61,14 +85,22 @@ def _score(*path: str) -> Any:
 
 
 class PairScore(ResponseModel):
-    """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair."""
+    """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair.
+
+    same          the share of these `questions` that both answered in the same way
+    said          CoNLL F1 of the chains of answers alone, on the `mentions` in them that both spoke about
+    muc, b3 ...   of the chains that the model completes
+    """
 
     document: Annotated[int | None, Field(validation_alias="document_id")]
     name: str
     a: str
     b: str
     kappa: float | None
+    same: float | None
     questions: int
+    mentions: int
+    said: Annotated[float | None, BeforeValidator(lambda scores: None if scores is None else scores.conll_f1)]
     muc: Annotated[float, _score("muc", "f1")]
     b3: Annotated[float, _score("b3", "f1")]
     ceafe: Annotated[float, _score("ceafe", "f1")]
@@ -86,7 +118,10 @@ def dashboard(here: InContext) -> Dashboard:
     with here.project.database.read() as connection:
         found = statistics(connection)
         people = person_rows(connection)
+        estimated = estimate(connection)
     return Dashboard(
+        paused=here.workspaces.settings.paused,
+        estimate=None if estimated is None else EstimateView.model_validate(estimated),
         documents=found.documents,
         documents_done=found.documents_done,
         answers=found.answers,

@@ -175,7 +175,7 @@ class ProgressView(BaseModel):
         if budget.seconds is not None:
             left = max(0.0, budget.seconds - session.seconds)
         elif budget.questions is not None:
-            each = workspace.pace.seconds_each(session.cost.discrete(1, 1) / 2)
+            each = workspace.steps.pace.seconds_each(session.cost.discrete(1, 1) / 2)
             left = max(0, min(budget.questions - questions, open_mentions)) * each
         return cls(
             questions=questions,
@@ -184,12 +184,12 @@ class ProgressView(BaseModel):
             seconds_left=left,
             settled=settled_share(session),
             open_mentions=open_mentions,
-            documents_done=len(workspace.finished),
+            documents_done=sum(workspace.workspaces.document(each) is not None for each in workspace.finished),
             documents=len(workspace.workspaces.documents()),
-            total_questions=workspace.total_questions,
-            total_seconds=workspace.total_seconds,
-            can_undo=workspace.can_undo,
-            can_redo=workspace.can_redo,
+            total_questions=workspace.steps.questions,
+            total_seconds=workspace.steps.seconds,
+            can_undo=workspace.steps.last("undo") is not None,
+            can_redo=workspace.steps.last("redo") is not None,
         )
 
 
@@ -248,13 +248,14 @@ class State(BaseModel):
     preparing        the model is being loaded or reads the document (see `preparing`); ask again in a second
     document-done    its budget is used or nothing is left to ask; `upcoming` is the document to go on with
     all-done         nothing is left for this person
+    paused           the owner has paused the project
     empty            the project has no documents
 
     `ended` says why a document is done: its budget is used, the model is sure of the rest, nothing is left to ask, or
     the person has finished it.
     """
 
-    state: Literal["question", "preparing", "document-done", "all-done", "empty"]
+    state: Literal["question", "preparing", "document-done", "all-done", "paused", "empty"]
     document: int | None
     question: QuestionView | None
     upcoming: int | None

@@ -24,12 +24,16 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 class FileResultView(ResponseModel):
-    """What came of one file: ids of its documents, and `reason` if it gave none, or not all."""
+    """What came of one file: ids of its documents, and `reason` if it gave none, or not all.
+
+    duplicate    it gave none because its content is in the project already
+    """
 
     file: str
     added: list[int]
     reason: str | None
     note: str | None
+    duplicate: bool
 
 
 class SkippedFile(BaseModel):

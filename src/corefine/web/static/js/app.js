@@ -96,12 +96,13 @@ export class App {
     this.live.textContent = text;
   }
 
-  /** A short message at the edge. It disappears by itself unless it `stays`. */
-  note(text, { kind = "", stays = kind === "bad" } = {}) {
-    const note = h("div", { class: `note ${kind}` }, h("p", {}, text), button("Close", { class: "quiet small", run: () => note.remove() }));
+  /** A short message at the edge. It disappears by itself unless it `stays`. `action` is {label, run}, for an undo say. */
+  note(text, { kind = "", stays = kind === "bad", action = null } = {}) {
+    const act = () => (note.remove(), action.run());
+    const note = h("div", { class: `note ${kind}` }, h("p", {}, text), action && button(action.label, { class: "small", run: act }), button("Close", { class: "quiet small", run: () => note.remove() }));
     this.notes.append(note);
     while (this.notes.children.length > 4) this.notes.firstChild.remove();
-    if (!stays) setTimeout(() => note.remove(), kind === "warn" ? 10_000 : 5000);
+    if (!stays) setTimeout(() => note.remove(), action ? 20_000 : kind === "warn" ? 10_000 : 5000);
   }
 
   async poll() {

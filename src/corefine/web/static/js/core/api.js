@@ -55,6 +55,7 @@ function parsed(text) {
 export const get = (path, options) => call("GET", path, undefined, options);
 export const post = (path, body = {}, options = {}) => call("POST", path, body, options);
 export const put = (path, body) => call("PUT", path, body);
+export const patch = (path, body) => call("PATCH", path, body);
 export const remove = (path) => call("DELETE", path);
 
 /** Send a file. The server reads it after that: `seen` gets how far it is, again and again, until the end is returned. */

@@ -146,8 +146,12 @@ class AnnotatePage {
       });
     } else if (state.state === "all-done") {
       panel.card("All documents are done", "There are no more questions for you. Thank you.", { review: state.document !== null });
+    } else if (state.state === "paused") {
+      const goOn = button("To the dashboard", { class: "small", run: () => this.app.go("project/dashboard") });
+      panel.card("The project is paused", "The owner has paused it. Your answers are kept; this page goes on by itself.", { links: this.app.owner ? [goOn] : [] });
+      this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 5000);
     } else {
-      panel.card("No documents yet", this.app.owner ? "Add files on the page Documents." : "The project’s owner has not added any.", {
+      panel.card("No documents yet", this.app.owner ? "Add files on the page Documents, or try the stories there." : "The project’s owner has not added any.", {
         proceed: this.app.owner ? "Documents" : null,
       });
     }

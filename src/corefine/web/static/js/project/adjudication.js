@@ -39,7 +39,7 @@ class Adjudication {
 
   take({ differences, open }) {
     this.differences = differences;
-    this.count.textContent = differences.length ? `${plural(differences.length, "difference")}, ${open} not decided yet.` : "Nothing to decide: people do not differ, or no two have answered in the same document yet. The overlap in the settings says how many documents are shared.";
+    this.count.textContent = differences.length ? `${plural(differences.length, "difference")}, ${open} not decided yet.` : "Nothing to decide: people do not differ, or no two have answered in the same document yet. The overlap in the settings says how many documents are shared; documents can also be assigned to several people.";
     this.element.classList.toggle("none", !differences.length);
     for (const part of [this.reader.element, this.title, this.move]) part.hidden = !differences.length;
     if (differences.length) this.show();
@@ -70,8 +70,10 @@ class Adjudication {
   options(difference) {
     const { versions, decision, mention } = difference;
     const groups = new Map();
+    const vague = versions.filter((version) => version.mention && !version.first); // they said what it is not
     for (const version of versions) {
-      const name = version.mention ? JSON.stringify(version.first ?? mention) : "none";
+      if (vague.includes(version)) continue;
+      const name = version.mention ? JSON.stringify(version.first) : "none";
       groups.set(name, { ...version, people: [...(groups.get(name)?.people ?? []), version.person] });
     }
     const made = [...groups.values()].filter((version) => version.mention);
@@ -81,12 +83,12 @@ class Adjudication {
       const element = h("button", { type: "button", class: "choice", "aria-pressed": String(chosen), "aria-keyshortcuts": key.toLowerCase(), on: { click: () => this.decide(chosen ? null : decided) } }, h("kbd", { "aria-hidden": "true" }, key), h("span", {}, ...label), who(people));
       return element;
     };
-    this.decisions = made.map((version) => ({ mention: true, first: version.first ?? mention }));
+    this.decisions = made.map(({ first: span }) => ({ mention: true, first: span }));
     return [
       ...made.map((version, index) => {
-        const own = !version.first || same(version.first, mention);
+        const own = same(version.first, mention);
         const label = own ? ["It is the first of its entity"] : ["It is ", quoted(version.first_text ?? "", { class: "chip antecedent-chip" })];
-        const chosen = decision !== null && decision.mention && same(decision.first, version.first ?? mention);
+        const chosen = decision !== null && decision.mention && same(decision.first, version.first);
         const element = option(label, version.people, String(index + 1), chosen, this.decisions[index]);
         if (!own) {
           element.addEventListener("pointerenter", () => this.look(version.first));
@@ -95,8 +97,9 @@ class Adjudication {
         return element;
       }),
       option(["It is not a mention"], noMention, "X", decision !== null && !decision.mention, { mention: false, first: null }),
+      vague.length ? h("p", { class: "help" }, `${vague.map(({ person }) => person).join(", ")}: not the same, without saying what it is instead.`) : null,
       h("p", { class: "help" }, "Or select its first appearance in the text. Choosing a decision again takes it back."),
-    ];
+    ].filter(Boolean);
   }
 
   look(span) {

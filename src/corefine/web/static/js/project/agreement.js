@@ -1,29 +1,45 @@
-/** How far people agree: kappa on yes and no, and scores between their chains. */
+/** How far people agree: in what they said, and in the chains that the model completes. */
 
 import { get } from "../core/api.js";
 import { h, quoted, replace } from "../core/dom.js";
-import { fixed } from "../core/format.js";
+import { fixed, percent, plural } from "../core/format.js";
 import { table } from "./tables.js";
 
 const score = (name) => [name === "conll" ? "CoNLL" : name === "ceafe" ? "CEAFe" : name.toUpperCase(), (row) => fixed(row[name]), true];
-const COLUMNS = [
-  ["People", ({ a, b }) => h("span", {}, quoted(a), " and ", quoted(b))],
+const people = ["People", ({ a, b }) => h("span", {}, quoted(a), " and ", quoted(b))];
+const SAID = [
+  people,
+  ["Same answer", ({ same, questions }) => (same === null ? "–" : `${percent(same)} of ${questions}`), true],
   ["Kappa", ({ kappa }) => fixed(kappa, 2), true],
-  ["Questions", ({ questions }) => String(questions), true],
-  ...["muc", "b3", "ceafe", "conll", "lea"].map(score),
+  ["CoNLL F1 of chains", ({ said, mentions }) => (said === null ? "–" : `${fixed(said)} on ${plural(mentions, "mention")}`), true],
 ];
+const COMPLETED = [people, ...["muc", "b3", "ceafe", "conll", "lea"].map(score)];
+const named = (columns) => [["Document", ({ name }) => quoted(name)], ...columns];
 
 export async function show(body) {
   const { total, documents } = await get("/agreement");
-  const none = h("p", { class: "soft" }, "Nothing to compare yet: two people must have answered in the same document. Set the overlap in the settings.");
+  const none = h("p", { class: "soft" }, "Nothing to compare yet: two people must have answered in the same document. Set the overlap in the settings, or assign documents to several people.");
+  const both = (title, columns, text) => [
+    h("h2", {}, title),
+    h("p", { class: "soft" }, text),
+    total.length ? table(`${title}, in total`, columns, total) : none,
+    documents.length > 1 ? h("details", {}, h("summary", {}, "By document"), table(`${title}, by document`, named(columns), documents)) : null,
+  ];
   replace(
     body,
     h("h1", {}, "Agreement"),
-    h("p", { class: "soft" }, "Kappa counts yes and no where both were asked about the same pair; the scores compare the chains that each person’s answers make, F1 in percent."),
-    h("h2", {}, "In total"),
-    total.length ? table("Agreement in total", COLUMNS, total) : none,
-    documents.length ? h("h2", {}, "By document") : null,
-    documents.length ? table("Agreement by document", [["Document", ({ name }) => quoted(name)], ...COLUMNS], documents) : null,
+    ...both(
+      "What people said",
+      SAID,
+      "The answers alone, without the model. “Same answer” and kappa are about pairs of mentions on which both said yes or no, or on which it follows from what they said. Kappa takes off what chance would bring: it is near 0 where nearly every answer is a yes, even if most answers agree. The chains are those of the answers, on the mentions that both spoke about.",
+    ),
+    ...(total.length
+      ? both(
+          "With the model’s share",
+          COMPLETED,
+          "F1 of the whole chains, as an export would have them: the model adds the links that nobody was asked about, the same ones for everybody. These numbers say how equal the results are, and flatter the people: two who never agreed would still share all that the model links.",
+        )
+      : []),
     h("p", {}, h("a", { href: "#project/adjudication" }, "Decide where people differ")),
   );
 }

@@ -1,8 +1,8 @@
 /** The dashboard: what was done, how the model learns, and the training in the background. */
 
-import { get, post } from "../core/api.js";
+import { get, post, put } from "../core/api.js";
 import { button, h, quoted, replace } from "../core/dom.js";
-import { duration, fixed, percent, when } from "../core/format.js";
+import { duration, fixed, percent, plural, when } from "../core/format.js";
 import { curve } from "./chart.js";
 import { figures, table } from "./tables.js";
 
@@ -24,7 +24,7 @@ export async function show(body, app, page) {
   async function refresh() {
     const dashboard = await get("/dashboard");
     if (page.closed) return;
-    replace(summary, overview(dashboard), learning(dashboard.curve), people(dashboard.people));
+    replace(summary, overview(dashboard), budget(dashboard, app, refresh), learning(dashboard.curve), people(dashboard.people));
     train(training, dashboard.training, refresh);
   }
 
@@ -39,6 +39,26 @@ const overview = ({ documents, documents_done: done, answers, hours, questions_p
     ["Hours spent", fixed(hours)],
     ["Questions a person an hour", fixed(rate, 0)],
   ]);
+
+/** What the project costs in all, before it begins and while it goes on; and a way to pause it. */
+function budget({ estimate, paused }, app, refresh) {
+  const pause = async () => {
+    await put("/settings", { ...(await get("/settings")), paused: !paused });
+    await refresh();
+  };
+  const { documents = 0, questions = 0, answers = 0, seconds_each: each = 0, measured = 0, reading = 0, hours = 0, hours_left: left = 0 } = estimate ?? {};
+  const source = measured ? `the mean of ${plural(measured, "answer")} in this project` : "the paper’s study, until 20 answers are timed here";
+  const words = estimate
+    ? `${plural(documents, "document")} have ${plural(questions, "question")} at most; at ${fixed(each)} s each (${source}) that is ${duration(3600 * hours)} of people’s time. ${answers ? `${plural(answers, "answer")} are given, ` : ""}${duration(3600 * left)} ${answers ? "are left" : "in all"}${reading ? `, ${duration(reading)} of it for reading` : ""}. Documents end earlier where the model is sure of the rest.`
+    : "Documents have no budget of questions, so there is no estimate: give them one in the settings.";
+  return h(
+    "section",
+    { class: "panel-box stack", "aria-label": "Time and cost" },
+    h("div", { class: "row spread" }, h("h2", {}, "Time and cost"), paused ? h("span", { class: "tag warn" }, "paused") : null),
+    documents || !estimate ? h("p", { class: "soft" }, words) : h("p", { class: "soft" }, "Add documents first: then this says what they will cost."),
+    h("div", { class: "row" }, button(paused ? "Go on" : "Pause the project", { run: pause, class: paused ? "primary" : "" }), h("span", { class: "help" }, paused ? "Nobody is asked anything now." : "Nobody is asked anything while it is paused; answers on their way are kept.")),
+  );
+}
 
 /** Held-out F1 where there is gold; otherwise how probable the model finds answers that it was not trained on. */
 function learning(points) {
@@ -81,6 +101,9 @@ const people = (rows) =>
         ["Time", ({ seconds }) => duration(seconds), true],
         ["Questions an hour", ({ questions_per_hour: rate }) => fixed(rate, 0), true],
         ["Documents done", ({ documents_done: done }) => String(done), true],
+        ["Begun", ({ documents_begun: begun }) => String(begun), true],
+        ["Assigned, not begun", ({ documents_waiting: waiting }) => String(waiting), true],
+        ["Last answer", ({ last_seen: seen }) => (seen ? when(seen) : "–")],
       ],
       rows,
     ),

@@ -24,6 +24,7 @@ const FIELDS = [
   ["overlap_people", "People for each of those", "", "whole"],
   ["retrain_every", "Answers between trainings", "0: only on demand.", "whole"],
   ["hold_back", "Hold back every tenth answer", "They are not trained on. A new model that explains them worse than the one in use does not take over.", "check"],
+  ["paused", "Paused", "Nobody is asked anything until you go on.", "check"],
   ["lease_minutes", "Minutes a document is kept for a person", "After this time without an answer, somebody else can take the document.", "number"],
   ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
 ];

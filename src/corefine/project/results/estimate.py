@@ -1,0 +1,93 @@
+"""What a project will cost, before it begins and while it goes on: documents, questions, seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from sqlalchemy import Connection, Integer, func, select
+
+from corefine.annotation.question import Protocol
+from corefine.project.results.times import FEWEST
+from corefine.project.store import documents, schema, settings
+from corefine.project.store.documents import DocumentInfo
+from corefine.project.work.assignments import overlap
+
+FEWEST_READ = 3
+"""Documents that must have been read before it is said how long that takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The budget of all documents, in questions and hours.
+
+    questions       at most so many, everybody's together; a document may end before its budget is used
+    answers         so many are answered
+    seconds_each    for one question, from `measured` answers of this project; 0: from the project's cost model
+    reading         seconds to read what is still to be read, from the project's own times
+    """
+
+    documents: int
+    questions: int
+    answers: int
+    seconds_each: float
+    measured: int
+    reading: float
+
+    @property
+    def hours(self) -> float:
+        return self.questions * self.seconds_each / 3600.0
+
+    @property
+    def hours_left(self) -> float:
+        return (max(0, self.questions - self.answers) * self.seconds_each + self.reading) / 3600.0
+
+
+def estimate(connection: Connection) -> Estimate | None:
+    """None where documents have no budget of questions, so that nothing can be said."""
+    project = settings.load(connection)
+    asked = documents.to_annotate(connection)
+    shared = overlap([info.id for info in asked], project.overlap)
+    questions = 0
+    for info in asked:
+        budget = project.questions(info.tokens)
+        if budget is None:
+            return None
+        people = len(info.assigned) or (project.overlap_people if info.id in shared else 1)
+        questions += budget * people
+    answers, measured, seconds = _answers(connection, {info.id for info in asked})
+    cost = settings.load_cost(connection)
+    expected = cost.follow_up_alone if project.protocol is Protocol.FOLLOW_UP else cost.discrete(1, 1) / 2
+    enough = measured >= FEWEST
+    return Estimate(
+        documents=len(asked),
+        questions=questions,
+        answers=answers,
+        seconds_each=seconds / measured if enough else expected,
+        measured=measured if enough else 0,
+        reading=_reading(connection, asked),
+    )
+
+
+def _answers(connection: Connection, asked: set[int]) -> tuple[int, int, float]:
+    """How many answers these documents have, how many of them were timed, and the seconds of those."""
+    events = schema.events.c
+    timed = func.sum((events.seconds > 0).cast(Integer))
+    query = select(events.document_id, func.count(), timed, func.sum(events.seconds)).where(events.kind == "answer")
+    found = [row for row in connection.execute(query.group_by(events.document_id)) if row[0] in asked]
+    return sum(row[1] for row in found), sum(int(row[2]) for row in found), sum(float(row[3]) for row in found)
+
+
+def _reading(connection: Connection, asked: list[DocumentInfo]) -> float:
+    """Seconds to read the documents that nobody has begun, by the median pace so far; 0 if that is not known."""
+    events, columns = schema.events.c, schema.documents.c
+    read = connection.execute(
+        select(events.reading, columns.tokens)
+        .join(schema.documents, columns.id == events.document_id)
+        .where(events.reading.is_not(None))
+    ).all()
+    if len(read) < FEWEST_READ:
+        return 0.0
+    begun = set(connection.execute(select(schema.assignments.c.document_id)).scalars())
+    pace = median(seconds / max(1, tokens) for seconds, tokens in read)
+    return pace * sum(info.tokens for info in asked if info.id not in begun)

@@ -1,0 +1,97 @@
+"""What the owner notes about documents: names, tags, who they are for, whether they are reviewed, the trash.
+
+Nothing here touches answers: a document in the trash keeps its own, and comes back with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from corefine.errors import InputError
+from corefine.formats import jsonl
+from corefine.project.store import people, schema
+from corefine.project.store.documents import DOCUMENTS, LONGEST_NAME, parsed
+
+NOTES = schema.document_notes.c
+LONGEST_TAG, MOST_TAGS = 60, 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentChange:
+    """What to change; None and empty lists leave it as it is. `assigned` empty: for anybody."""
+
+    name: str | None = None
+    add_tags: tuple[str, ...] = ()
+    remove_tags: tuple[str, ...] = ()
+    assigned: tuple[int, ...] | None = None
+    reviewed: bool | None = None
+    trashed: bool | None = None
+
+
+def change(
+    connection: Connection, document_ids: Collection[int], wanted: DocumentChange, *, person_id: int, now: float
+) -> None:
+    """Change documents, all or none."""
+    if wanted.name is not None:
+        _rename(connection, document_ids, wanted.name)
+    if wanted.assigned:
+        active = {person.id for person in people.everybody(connection) if person.active}
+        if not set(wanted.assigned) <= active:
+            raise InputError("somebody to assign it to is not in the project, or their access is revoked")
+    for document_id in sorted(set(document_ids)):
+        _change_one(connection, document_id, wanted, person_id, now)
+
+
+def _change_one(connection: Connection, document_id: int, wanted: DocumentChange, person_id: int, now: float) -> None:
+    if connection.execute(select(DOCUMENTS.id).where(DOCUMENTS.id == document_id)).first() is None:
+        raise InputError(f"there is no document {document_id}")
+    row = connection.execute(select(schema.document_notes).where(NOTES.document_id == document_id)).first()
+    if row is None:
+        connection.execute(insert(schema.document_notes).values(document_id=document_id, tags="[]", assigned="[]"))
+    values: dict[str, Any] = {}
+    if wanted.add_tags or wanted.remove_tags:
+        values["tags"] = json.dumps(_tags([] if row is None else json.loads(row.tags), wanted), ensure_ascii=False)
+    if wanted.assigned is not None:
+        values["assigned"] = json.dumps(sorted(set(wanted.assigned)))
+    if wanted.reviewed is not None:
+        values |= {"reviewed_at": now, "reviewed_by": person_id} if wanted.reviewed else _NOT_REVIEWED
+    if wanted.trashed is not None:
+        values["trashed_at"] = now if wanted.trashed else None
+    if values:
+        connection.execute(update(schema.document_notes).where(NOTES.document_id == document_id).values(**values))
+
+
+_NOT_REVIEWED: dict[str, Any] = {"reviewed_at": None, "reviewed_by": None}
+
+
+def _tags(present: list[str], wanted: DocumentChange) -> list[str]:
+    given = [" ".join(tag.replace("\0", "").split()) for tag in wanted.add_tags]
+    if any(not tag or len(tag) > LONGEST_TAG for tag in given):
+        raise InputError(f"a tag has between 1 and {LONGEST_TAG} characters")
+    tags = [tag for tag in dict.fromkeys([*present, *given]) if tag not in wanted.remove_tags]
+    if len(tags) > MOST_TAGS:
+        raise InputError(f"a document has at most {MOST_TAGS} tags")
+    return tags
+
+
+def _rename(connection: Connection, document_ids: Collection[int], name: str) -> None:
+    """Give a document another name, in its stored text too, so that every export has it."""
+    if len(document_ids) != 1:
+        raise InputError("only one document at a time can be given a name")
+    name = " ".join(name.replace("\0", "").split())
+    if not name or len(name) > LONGEST_NAME:
+        raise InputError(f"a name has between 1 and {LONGEST_NAME} characters")
+    document_id = next(iter(document_ids))
+    row = connection.execute(select(DOCUMENTS.part, DOCUMENTS.content).where(DOCUMENTS.id == document_id)).first()
+    if row is None:
+        raise InputError(f"there is no document {document_id}")
+    taken = select(DOCUMENTS.id).where(DOCUMENTS.name == name, DOCUMENTS.part == row.part, DOCUMENTS.id != document_id)
+    if connection.execute(taken).first() is not None:
+        raise InputError(f"there is a document called {name!r} already, perhaps in the trash; choose another name")
+    content = jsonl.render(replace(parsed(document_id, row.content), name=name))
+    connection.execute(update(schema.documents).where(DOCUMENTS.id == document_id).values(name=name, content=content))

@@ -1,0 +1,96 @@
+"""The API for what the owner notes about documents: names, tags, assignments, reviews, the trash; and the stories."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+from sqlalchemy import Connection
+
+from corefine.corpora import stories
+from corefine.project.store import documents, log
+from corefine.project.store.document_notes import LONGEST_TAG, DocumentChange
+from corefine.project.store.documents import LONGEST_NAME
+from corefine.web.api.context import InContext, Owner, owner
+from corefine.web.api.types import Id, RequestModel, timestamp
+
+MOST_AT_ONCE = 100_000
+
+routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
+
+Tag = Annotated[str, Field(min_length=1, max_length=LONGEST_TAG)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
+
+
+class DocumentsRequest(RequestModel):
+    """What to change in documents. A field that is not given leaves things as they are.
+
+    name        of one document
+    assigned    ids of the people who annotate them; none: anybody
+    trashed     true: into the trash; false: back from it
+    """
+
+    documents: Annotated[tuple[Id, ...], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None = None
+    add_tags: Tags = ()
+    remove_tags: Tags = ()
+    assigned: Annotated[tuple[Id, ...], Field(max_length=1000)] | None = None
+    reviewed: bool | None = None
+    trashed: bool | None = None
+
+
+class Changed(BaseModel):
+    documents: int
+
+
+class TrashRow(BaseModel):
+    """A document in the trash, and how many answers it has."""
+
+    id: int
+    name: str
+    tokens: int
+    answers: int
+    trashed: str
+
+
+class Added(BaseModel):
+    added: list[int]
+
+
+@routes.patch("/documents")
+def change_documents(body: DocumentsRequest, person: Owner, here: InContext) -> Changed:
+    """Rename, tag, assign, mark as reviewed, delete or restore documents: all of them, or none."""
+    change = DocumentChange(**body.model_dump(exclude={"documents"}))
+    here.workspaces.change_documents(frozenset(body.documents), change, person.id)
+    return Changed(documents=len(set(body.documents)))
+
+
+@routes.get("/trash")
+def trash(here: InContext) -> list[TrashRow]:
+    """The documents in the trash, deleted last first."""
+    with here.project.database.read() as connection:
+        answers = log.answers_by_document(connection)
+    found = sorted(here.project.documents.all(trashed=True), key=lambda info: -(info.trashed_at or 0.0))
+    return [
+        TrashRow(
+            id=info.id,
+            name=info.key,
+            tokens=info.tokens,
+            answers=answers.get(info.id, 0),
+            trashed=timestamp(info.trashed_at or 0.0),
+        )
+        for info in found
+    ]
+
+
+@routes.post("/stories")
+def add_stories(here: InContext) -> Added:
+    """Add the stories that ship with corefine, to try it."""
+
+    def job(connection: Connection) -> list[int]:
+        return documents.add_all(connection, stories.load(), held_out=stories.HELD_OUT)
+
+    added = here.project.writer.write(job)
+    here.workspaces.documents_changed()
+    return Added(added=added)
