@@ -86,7 +86,7 @@ def test_export(folder: Path, tmp_path: Path) -> None:
     assert len(list(formats.read(tmp_path / "out.jsonl"))) == 9
     assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["documents"]
     assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
-    only = ["export", str(tmp_path / "one.jsonl"), "--project", str(folder), "--answered"]
+    only = ["export", str(tmp_path / "one.jsonl"), "--project", str(folder), "--only", "answered"]
     assert runner.invoke(app, only).exit_code == 0
     assert len(list(formats.read(tmp_path / "one.jsonl"))) == 1
 

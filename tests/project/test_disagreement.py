@@ -10,8 +10,7 @@ from corefine.project.store.predictions import EMPTY
 
 
 def test_a_difference_that_follows_from_another_is_not_listed() -> None:
-    words = ("Nora", "saw", "Ada", "and", "she", "saw", "her")
-    document = Document("d", (words,), ())
+    document = Document("d", ("Nora", "saw", "Ada", "and", "she", "saw", "her"), (0,))
     nora, ada, she = Span(0, 0), Span(2, 2), Span(4, 4)
     one, other = Session(document, EMPTY), Session(document, EMPTY)
     one.edit([Must(ada, she), Must(nora, ada)])

@@ -22,7 +22,7 @@ def patch(browser: Browser, *documents: object, status: int = 200, **change: obj
 def test_documents_are_renamed_tagged_and_reviewed(browser: Browser, project: Project) -> None:
     first, second, _ = (row["id"] for row in browser.get("documents"))
     patch(browser, first, name="  The harbour\tat night ")
-    assert list(named(browser))[0] == "The harbour at night"
+    assert next(iter(named(browser))) == "The harbour at night"
     assert project.documents.get(first).name == "The harbour at night", "every export has it"
     assert "already" in str(patch(browser, second, name="The harbour at night", status=400))
     assert "one document" in str(patch(browser, first, second, name="both", status=400))
@@ -61,7 +61,7 @@ def test_a_document_in_the_trash_is_nowhere_and_comes_back_with_its_answers(brow
     assert (row["id"], row["answers"], row["state"]) == (first, 4, "done")
 
 
-def test_a_document_for_certain_people_is_theirs(browser: Browser, project: Project) -> None:
+def test_a_document_for_certain_people_is_theirs(browser: Browser) -> None:
     ada, ben = another(browser), another(browser)
     links = {name: browser.post("people", {"name": name}) for name in ("Ada", "Ben")}
     ada.join(links["Ada"]["link"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -44,14 +44,15 @@ def export(
     format: Annotated[
         str | None, typer.Option(help="A format of `corefine convert`, or provenance, report or model.")
     ] = None,
-    answered: Annotated[bool, typer.Option("--answered", help="Only documents with answers.")] = False,
+    only: Annotated[Literal["all", "answered", "finished", "reviewed"], typer.Option(help="Which documents.")] = "all",
+    said: Annotated[bool, typer.Option("--said", help="Only what people said: nothing of the model.")] = False,
     lossy: Lossy = False,
 ) -> None:
     """Write a project's annotated documents, where each link comes from (.json), its model, or a report (.html)."""
     with open_project(project, database) as opened:
         from corefine.project.results.export import export as write
 
-        made = write(opened, out, format, answered_only=answered, lossy=lossy)
+        made = write(opened, out, format, only=only, said=said, lossy=lossy)
     for name, why in made.skipped:
         typer.echo(f"corefine: left out: {name}: {why}", err=True)
     for what, count in made.lost.items():

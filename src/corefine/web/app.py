@@ -14,7 +14,19 @@ from fastapi.staticfiles import StaticFiles
 from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.work.workspaces import Workspaces
-from corefine.web.api import annotator, documents, owner, owner_documents, problems, results, study, tutorial, uploads
+from corefine.web.api import (
+    account,
+    annotator,
+    backups,
+    documents,
+    owner,
+    owner_documents,
+    problems,
+    results,
+    study,
+    tutorial,
+    uploads,
+)
 from corefine.web.api.context import Context
 from corefine.web.api.uploads import UPLOAD_BYTES
 from corefine.web.security import LOOPBACK, Guard
@@ -56,9 +68,9 @@ def create_app(
     app.add_middleware(Guard, hosts=LOOPBACK | frozenset(hosts), upload_bytes=upload_bytes)
     problems.install(app)
 
-    for part in (annotator, documents, owner_documents, tutorial, owner, uploads, results, study):
+    for part in (account, annotator, backups, documents, owner_documents, tutorial, owner, uploads, results, study):
         app.include_router(part.routes)
-    app.include_router(annotator.public)
+    app.include_router(account.public)
     app.include_router(study.owner_routes)
 
     @app.get("/", include_in_schema=False)

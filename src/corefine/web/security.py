@@ -20,6 +20,10 @@ CSRF_HEADER = "x-corefine"
 MOST_BYTES = 1_000_000
 """Of a request's body; uploads have their own limit."""
 
+RESTORE = "/api/restore"
+RESTORE_BYTES = 4_000_000_000
+"""Of a backup, which holds trained models."""
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 HEADERS = {
@@ -96,7 +100,9 @@ class Guard:
         return None
 
     def _limit(self, method: str, path: str) -> int:
-        return self.upload_bytes if is_upload(method, path) else MOST_BYTES
+        if not is_upload(method, path):
+            return MOST_BYTES
+        return self.upload_bytes if path != RESTORE else max(self.upload_bytes, RESTORE_BYTES)
 
 
 def host_name(host: str) -> str:
@@ -121,7 +127,7 @@ def _unforeseen(number: str) -> ApiError:
 
 
 def is_upload(method: str, path: str) -> bool:
-    return method == "POST" and path == "/api/documents"
+    return method == "POST" and path in ("/api/documents", RESTORE)
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

@@ -129,7 +129,7 @@ def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer
 
     labels: list[Labels] = []
     held_back: list[HeldBackAnswer] = []
-    for info, found in snapshot.each(everybody, answered=True):
+    for info, found in snapshot.each(everybody, only="answered"):
         if found is None:
             continue
         if snapshot.settings.hold_back:

@@ -25,7 +25,7 @@ from corefine.project.learning import training
 from corefine.project.learning.long_documents import predict_long
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
-from corefine.project.store import predictions, schema
+from corefine.project.store import predictions, schema, settings
 from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINED, TRAINING, ModelVersion
 from corefine.project.work import assignments
 
@@ -43,11 +43,12 @@ class Worker:
         self._failed: set[tuple[int, int]] = set()
         self._tried: set[str] = set()
         self._scored: set[int] = set()
+        self._restored = self._when_restored()
         self._begin()
 
     def run(self) -> None:
-        """Work until the parent process is gone."""
-        while self._alive():
+        """Work until the parent process is gone, or other data was put in the project's place."""
+        while self._alive() and self._when_restored() == self._restored:
             if not self.step():
                 self.report("idle")
                 time.sleep(IDLE_SECONDS)
@@ -64,6 +65,11 @@ class Worker:
             training.train(self.project, self)
             return True
         return False
+
+    def _when_restored(self) -> float | None:
+        with self.project.database.read() as connection:
+            at: float | None = settings.get(connection, settings.RESTORED)
+        return at
 
     def settle(self) -> None:
         """Step until there is nothing to do."""

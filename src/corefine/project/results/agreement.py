@@ -1,9 +1,9 @@
 """How far people agree on the documents that several of them annotate.
 
-Kappa is on yes and no: for every pair of mentions that either was asked about, what both said, or what follows from what
-they said. Clusters are compared twice. Those of a person's answers alone are compared on the mentions that both people
-spoke about. Those that the newest model completes, the same one for everybody, are compared as a whole: they agree more,
-since the model's share is equal in both.
+Kappa is on yes and no: for every pair of mentions that either was asked about, what both said, or what follows from
+what they said. Clusters are compared twice. Those of a person's answers alone are compared on the mentions that both
+people spoke about. Those that the newest model completes, the same one for everybody, are compared as a whole: they
+agree more, since the model's share is equal in both.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
     compared: dict[tuple[str, str], list[_Compared]] = {}
     by_document: list[Pair] = []
     snapshot = Snapshot(project)
-    for document, sessions in snapshot.each(lambda info: _sessions_by_name(snapshot, info.id), answered=True):
+    for document, sessions in snapshot.each(lambda info: _sessions_by_name(snapshot, info.id), only="answered"):
         for a, b in combinations(sorted(sessions), 2):
             one = _compare(sessions[a], sessions[b])
             compared.setdefault((a, b), []).append(one)

@@ -42,7 +42,7 @@ def disagreements(project: Project) -> list[Disagreement]:
     them stands for both.
     """
     snapshot = Snapshot(project)
-    found = snapshot.each(lambda info: list(_within(snapshot, info)), answered=True)
+    found = snapshot.each(lambda info: list(_within(snapshot, info)), only="answered")
     return [each for _, own in found for each in own]
 
 

@@ -16,9 +16,10 @@ from corefine.project.project import Project
 from corefine.project.results import provenance
 from corefine.project.results.merged import merged, relabelled
 from corefine.project.results.report import report
-from corefine.project.results.snapshot import Skipped, Snapshot
+from corefine.project.results.snapshot import Only, Skipped, Snapshot
 from corefine.project.store import predictions
 from corefine.project.store.documents import DocumentInfo
+from corefine.project.store.predictions import EMPTY
 
 PROVENANCE, REPORT, MODEL = "provenance", "report", "model"
 NO_MODEL = "no model has been trained in this project yet"
@@ -75,9 +76,19 @@ class Exported:
 
 
 def export(
-    project: Project, path: Path, kind: str | None = None, *, answered_only: bool = False, lossy: bool = False
+    project: Project,
+    path: Path,
+    kind: str | None = None,
+    *,
+    only: Only = "all",
+    said: bool = False,
+    lossy: bool = False,
 ) -> Exported:
     """Write one kind of export; without `kind`, the one that the path's ending tells.
+
+    only    which documents
+    said    only what people said and what follows from it: nothing of the model
+    lossy   write also what the format cannot express in full
 
     A document that cannot be read or written is left out and named; it keeps no other from being exported.
     """
@@ -87,33 +98,35 @@ def export(
     elif kind == MODEL:
         _copy_model(project, path)
     elif kind == PROVENANCE:
-        return _export_provenance(Snapshot(project), path, answered_only)
+        return _export_provenance(Snapshot(project), path, only)
     else:
-        return _export_documents(Snapshot(project), path, kind, answered_only, lossy)
+        return _export_documents(Snapshot(project), path, kind, only=only, said=said, lossy=lossy)
     return Exported()
 
 
-def _export_provenance(snapshot: Snapshot, path: Path, answered_only: bool) -> Exported:
+def _export_provenance(snapshot: Snapshot, path: Path, only: Only) -> Exported:
     def described(info: DocumentInfo) -> dict[str, Any]:
         version, prediction = snapshot.prediction(info.id)
         return provenance.describe(merged(snapshot, info.id, prediction), version, snapshot.names)
 
-    found = [each for _, each in snapshot.each(described, answered=answered_only)]
+    found = [each for _, each in snapshot.each(described, only=only)]
     about = {"corefine": __version__, "documents": found, "skipped": dict(snapshot.skipped)}
     write_atomically(path, json.dumps(about, ensure_ascii=False, indent=1).encode())
     return Exported(skipped=snapshot.skipped)
 
 
-def _export_documents(snapshot: Snapshot, path: Path, kind: str | None, answered_only: bool, lossy: bool) -> Exported:
+def _export_documents(
+    snapshot: Snapshot, path: Path, kind: str | None, *, only: Only, said: bool, lossy: bool
+) -> Exported:
     def read(info: DocumentInfo) -> Document:
-        return relabelled(snapshot, info.id, snapshot.prediction(info.id)[1])
+        return relabelled(snapshot, info.id, EMPTY if said else snapshot.prediction(info.id)[1])
 
-    if not snapshot.chosen(answered=answered_only):
-        raise InputError(NO_DOCUMENTS)
+    if not snapshot.chosen(only):
+        raise InputError(NO_DOCUMENTS if only == "all" else f"{NO_DOCUMENTS}: none is {only}")
     if not formats.format_for(path, kind).many:
         path.mkdir(parents=True, exist_ok=True)
     skipped = snapshot.skipped
-    documents = (document for _, document in snapshot.each(read, answered=answered_only))
+    documents = (document for _, document in snapshot.each(read, only=only))
     lost = formats.write(
         documents, path, kind, lossy=lossy, on_skip=lambda document, why: skipped.append((document.key, why))
     )

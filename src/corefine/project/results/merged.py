@@ -15,6 +15,7 @@ from corefine.errors import ContradictionError
 from corefine.links import Assertion
 from corefine.prediction import Prediction
 from corefine.project.results.snapshot import Snapshot
+from corefine.project.store.predictions import EMPTY
 from corefine.project.work.open_document import everybodys_sessions, restore_session
 
 
@@ -66,6 +67,6 @@ def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merg
 
 def relabelled(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Document:
     """The document with the clusters of everybody's answers and a prediction."""
-    if snapshot.has_answers(document_id):
+    if snapshot.has_answers(document_id) or prediction is EMPTY:
         return merged(snapshot, document_id, prediction).session.annotated()
     return snapshot.document(document_id).with_clusters(decode(prediction))

@@ -6,7 +6,7 @@ Everything but texts and predictions is read at once. A document that cannot be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from corefine.annotation.session import Session
 from corefine.document import Document
@@ -18,12 +18,17 @@ from corefine.project.store import documents, log, people, predictions, settings
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
+from corefine.project.work import assignments
 from corefine.project.work.open_document import everybodys_sessions
 
 T = TypeVar("T")
 
 Skipped = list[tuple[str, str]]
 """Documents that were left out, with reasons."""
+
+
+Only = Literal["all", "answered", "finished", "reviewed"]
+"""Which documents: all, those with answers or decisions, those that somebody has finished, those marked as reviewed."""
 
 
 class Snapshot:
@@ -41,13 +46,14 @@ class Snapshot:
             self.all = documents.all_of(connection)
             self._ready = predictions.ready_versions(connection)
             self._rows = log.rows_by_document(connection)
+            self._finished = {each.document_id for each in assignments.all_of(connection) if each.done}
             self._decisions: dict[int, list[OwnerDecision]] = {}
             for decision in decisions_of(connection):
                 self._decisions.setdefault(decision.document_id, []).append(decision)
 
-    def each(self, read: Callable[[DocumentInfo], T], *, answered: bool = False) -> Iterator[tuple[DocumentInfo, T]]:
-        """What a function makes of every document that is annotated, or of those with answers or decisions."""
-        chosen = {info.id: info for info in self.chosen(answered=answered)}
+    def each(self, read: Callable[[DocumentInfo], T], *, only: Only = "all") -> Iterator[tuple[DocumentInfo, T]]:
+        """What a function makes of every document that is annotated, or of some of them."""
+        chosen = {info.id: info for info in self.chosen(only)}
         for document_id, content in self.project.documents.contents(chosen):
             info = chosen[document_id]
             try:
@@ -59,10 +65,15 @@ class Snapshot:
             else:
                 yield info, found
 
-    def chosen(self, *, answered: bool) -> list[DocumentInfo]:
-        """The documents that are annotated, or those of them with answers or decisions."""
-        asked = (info for info in self.all if not info.held_out)
-        return [info for info in asked if not answered or self.has_answers(info.id)]
+    def chosen(self, only: Only) -> list[DocumentInfo]:
+        """The documents that are annotated, or some of them."""
+        fits: dict[Only, Callable[[DocumentInfo], bool]] = {
+            "all": lambda _: True,
+            "answered": lambda info: self.has_answers(info.id),
+            "finished": lambda info: info.id in self._finished,
+            "reviewed": lambda info: info.reviewed_at is not None,
+        }
+        return [info for info in self.all if not info.held_out and fits[only](info)]
 
     def has_answers(self, document_id: int) -> bool:
         return document_id in self._rows or document_id in self._decisions

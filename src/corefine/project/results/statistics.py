@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ from corefine.project.store import documents, predictions, schema, settings
 from corefine.project.work import assignments
 
 EVENTS = schema.events.c
+_MENTIONS: dict[tuple[int, float], int] = {}
+"""The mentions of a held-out document, by its id and when it was added: they never change and are asked for often."""
+Z = 1.96
+"""Standard deviations on either side of 95 percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +33,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonStatistics(_Work):
-    """`documents_begun` are not finished; `documents_waiting` are for this person alone or among others, and not begun."""
+    """`documents_begun` are not finished; `documents_waiting` are assigned to this person and not begun."""
 
     documents_begun: int
     documents_waiting: int
@@ -39,7 +44,7 @@ class PersonStatistics(_Work):
 class CurvePoint:
     """A model version and how its questions were answered.
 
-    f1           on held-out documents, if there are any
+    f1           on held-out documents, if there are any; between `f1_low` and `f1_high`
     accepted     the share of its proposals that were accepted, of `asked`
     explained    how probable it finds an answer that was held back, between `low` and `high`, of `held_back`
     """
@@ -55,12 +60,20 @@ class CurvePoint:
     low: float | None = None
     high: float | None = None
     held_back: int = 0
+    f1_low: float | None = None
+    f1_high: float | None = None
+    accepted_low: float | None = None
+    accepted_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics(_Work):
+    """`held_out` is how many documents the curve is scored on, with `held_out_mentions` mentions in their entities."""
+
     documents: int
     curve: tuple[CurvePoint, ...]
+    held_out: int
+    held_out_mentions: int
 
 
 def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
@@ -89,21 +102,49 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
     }
 
 
+def interval(share: float, count: int) -> tuple[float, float]:
+    """Wilson's interval of 95 percent for a share of `count` cases."""
+    if not count:
+        return 0.0, 1.0
+    square = Z * Z / count
+    centre, half = share + square / 2, Z * math.sqrt(share * (1 - share) / count + square / count / 4)
+    return max(0.0, (centre - half) / (1 + square)), min(1.0, (centre + half) / (1 + square))
+
+
 def statistics(connection: Connection) -> Statistics:
     asked = {document.id for document in documents.to_annotate(connection)}
     done = {each.document_id for each in assignments.all_of(connection) if each.done}
     everybody = person_statistics(connection).values()
+    held_out, mentions = _held_out(connection)
     return Statistics(
+        held_out=held_out,
+        held_out_mentions=mentions,
         documents=len(asked),
         documents_done=len(asked & done),
         answers=sum(person.answers for person in everybody),
         seconds=sum(person.seconds for person in everybody),
-        curve=tuple(_curve(connection)),
+        curve=tuple(_curve(connection, mentions)),
     )
 
 
-def _curve(connection: Connection) -> list[CurvePoint]:
-    """Each version with the share of its proposals that people accepted."""
+def _held_out(connection: Connection) -> tuple[int, int]:
+    """How many documents are held out, and how many mentions in entities of two or more they have."""
+    kept = [info for info in documents.all_of(connection) if info.held_out]
+    columns = schema.documents.c
+    for info in kept:
+        if (info.id, info.added_at) not in _MENTIONS:
+            content = connection.execute(select(columns.content).where(columns.id == info.id)).scalar_one()
+            clusters = documents.parsed(info.id, content).clusters
+            _MENTIONS[info.id, info.added_at] = sum(len(cluster) for cluster in clusters if len(cluster) > 1)
+    return len(kept), sum(_MENTIONS[info.id, info.added_at] for info in kept)
+
+
+def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
+    """Each version with the share of its proposals that people accepted.
+
+    The interval of F1 is that of as many independent cases as there are held-out mentions. Mentions of one document are
+    not independent, so it is rather too narrow; it shows which differences mean nothing.
+    """
     yes: Counter[int] = Counter()
     asked: Counter[int] = Counter()
     for version, text in connection.execute(select(EVENTS.model_version, EVENTS.event).where(EVENTS.kind == "answer")):
@@ -122,10 +163,20 @@ def _curve(connection: Connection) -> list[CurvePoint]:
             asked=asked[version.id],
             at=version.created_at,
             **_explained(fits.get(str(version.id))),
+            **_between("f1", None if version.f1 is None else version.f1 / 100, mentions, 100.0),
+            **_between("accepted", yes[version.id] / (asked[version.id] or 1), asked[version.id]),
         )
         for version in predictions.all_versions(connection)
         if version.is_ready
     ]
+
+
+def _between(name: str, share: float | None, count: int, scale: float = 1.0) -> dict[str, Any]:
+    """Two fields of a `CurvePoint`: between which values a share of `count` cases lies."""
+    if share is None or not count:
+        return {}
+    low, high = interval(share, count)
+    return {f"{name}_low": scale * low, f"{name}_high": scale * high}
 
 
 def _explained(fit: dict[str, Any] | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, delete, insert, select, update
@@ -54,16 +54,29 @@ def first_owner(connection: Connection) -> Person:
 
 
 def add(connection: Connection, name: str, role: str = ANNOTATOR) -> Person:
-    name = " ".join(name.split()).replace("\0", "")
-    if not name:
-        raise InputError("a person needs a name")
+    name = _checked_name(connection, name)
     if role not in (OWNER, ANNOTATOR):
         raise InputError(f"there is no role {role!r}; choose {OWNER} or {ANNOTATOR}")
-    if _first(connection, _PERSON.where(PEOPLE.name == name)) is not None:
-        raise InputError(f"there is somebody called {name!r} already; choose another name")
     values = {"name": name, "role": role, "active": True, "created_at": time.time()}
     query = insert(schema.people).values(values).returning(PEOPLE.id)
     return Person(connection.execute(query).scalar_one(), name, role)
+
+
+def is_introduced(connection: Connection, person: Person) -> bool:
+    """Whether an annotator has read the guidelines and tried the tutorial; owners need not."""
+    at = connection.execute(select(PEOPLE.welcomed_at).where(PEOPLE.id == person.id)).scalar()
+    return person.is_owner or at is not None
+
+
+def introduce(connection: Connection, person: Person) -> None:
+    """Note that a person knows the work now."""
+    connection.execute(update(schema.people).where(PEOPLE.id == person.id).values(welcomed_at=time.time()))
+
+
+def rename(connection: Connection, person: Person, name: str) -> Person:
+    name = _checked_name(connection, name, besides=person.id)
+    connection.execute(update(schema.people).where(PEOPLE.id == person.id).values(name=name))
+    return replace(person, name=name)
 
 
 def invite(connection: Connection, person: Person) -> str:
@@ -124,6 +137,15 @@ def anybody_invited(connection: Connection) -> bool:
     return (
         connection.execute(select(PEOPLE.id).where(PEOPLE.token_hash.is_not(None) | ~PEOPLE.active)).first() is not None
     )
+
+
+def _checked_name(connection: Connection, name: str, *, besides: int | None = None) -> str:
+    name = " ".join(name.split()).replace("\0", "")
+    if not name:
+        raise InputError("a person needs a name")
+    if _first(connection, _PERSON.where(PEOPLE.name == name, PEOPLE.id != (besides or 0))) is not None:
+        raise InputError(f"there is somebody called {name!r} already; choose another name")
+    return name
 
 
 def _invited(connection: Connection, token: str) -> Person | None:

@@ -32,6 +32,9 @@ Two mentions are the same entity when they refer to the same person, thing, plac
 HELD_BACK = "held_back"
 """The name under which it is kept how well each version explains the answers that were held back."""
 
+RESTORED = "restored"
+"""The name under which it is kept when a backup was put in the place of the project's data."""
+
 MOST = 10_000_000
 LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, inspect, select, text
+from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from corefine import __version__
 from corefine.errors import InputError
 from corefine.files import AtomicFiles, make_private
 from corefine.project.project import SQLITE, Project
-from corefine.project.store import schema
+from corefine.project.store import predictions, schema, settings
 from corefine.project.store.database import Database, sqlite_url
 
 FORMAT = 1
@@ -74,6 +74,48 @@ def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
         pass  # brings it up to date
 
 
+def restore_here(project: Project, path: Path) -> Path:
+    """Put a backup in the place of all that a project has, while its server runs.
+
+    Returns the file of a backup of what was there before. Predictions are made again by the background process.
+    """
+    with project.database.read() as connection:
+        if predictions.worker_state(connection) == "training":
+            raise InputError("the model is being trained: wait until it is done, then restore")
+    kept = project.folder / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}.zip"
+    with _opened(path) as (archive, manifest):
+        try:
+            with TemporaryDirectory(prefix=".restore-", dir=project.folder) as made:
+                folder = Path(made) / "project"
+                _unpack(archive, manifest, folder)
+                backup(project, kept)
+                source = Database(sqlite_url(folder / SQLITE))
+                try:
+                    source.upgrade()
+                    with source.read() as rows:
+                        project.writer.write(lambda connection: _replace_rows(rows, connection))
+                finally:
+                    source.close()
+                for old in (project.models, project.predictions.folder):
+                    shutil.rmtree(old, ignore_errors=True)
+                if (folder / "models").is_dir():
+                    (folder / "models").rename(project.models)
+        except OSError as error:
+            raise InputError(f"the backup cannot be restored here: {error.strerror or error}") from error
+    project.documents.forget()
+    project.predictions.load.cache_clear()
+    return kept
+
+
+def _replace_rows(source: Connection, target: Connection) -> None:
+    """Put other rows into all tables but that of the writers, among whom is this server."""
+    for table in reversed(schema.metadata.sorted_tables):
+        if table is not schema.writers:
+            target.execute(delete(table))
+    _insert_rows(source, target, besides=schema.writers)
+    settings.put(target, settings.RESTORED, time.time())
+
+
 # Writing
 
 
@@ -103,12 +145,17 @@ def _copy_database(database: Database, target: Path) -> dict[str, int]:
 def copy_rows(source: Connection, target: Database) -> None:
     """Copy all rows into a database that has the tables and no rows."""
     with target.write() as connection:
-        for table in schema.metadata.sorted_tables:
+        _insert_rows(source, connection)
+
+
+def _insert_rows(source: Connection, target: Connection, *, besides: Table | None = None) -> None:
+    for table in schema.metadata.sorted_tables:
+        if table is not besides:
             found = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table))
             for part in found.mappings().partitions(ROWS_AT_ONCE):
-                connection.execute(insert(table), [dict(row) for row in part])
-        if not target.is_sqlite:
-            _reset_counters(connection)
+                target.execute(insert(table), [dict(row) for row in part])
+    if target.dialect.name != "sqlite":
+        _reset_counters(target)
 
 
 def _reset_counters(connection: Connection) -> None:

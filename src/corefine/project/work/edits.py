@@ -56,7 +56,15 @@ class Add:
     kind: Literal["add"] = "add"
 
 
-Edit = Merge | Split | Move | Remove | Add
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Confirm the entity of a mention as it is shown: all of its mentions are one entity."""
+
+    mention: Span
+    kind: Literal["confirm"] = "confirm"
+
+
+Edit = Merge | Split | Move | Remove | Add | Confirm
 
 
 def to_json(edit: Edit) -> list[str]:
@@ -92,6 +100,21 @@ def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[S
             if to is None:
                 return [First(mention, mention)], [mention]
             return [Must(min(mention, to), max(mention, to))], [mention]
+        case Confirm(mention):
+            cluster = entity_of.get(mention, (mention,))
+            if is_confirmed(session.links, cluster):
+                raise AnswerError("people have said all of this already")
+            if len(cluster) == 1:
+                return [First(mention, mention)], [mention]
+            return [Must(a, b) for a, b in pairwise(cluster)], []
+
+
+def is_confirmed(links: Links, cluster: Cluster) -> bool:
+    """Whether people's answers alone make this entity, or say of a single mention that it is the first of its own."""
+    known = links.entity_of(cluster[0])
+    if known is None or not set(cluster) <= set(known):
+        return False
+    return len(cluster) > 1 or links.has_no_antecedent(cluster[0])
 
 
 def _split(links: Links, mentions: list[Span], entity_of: dict[Span, Cluster]) -> list[Assertion]:

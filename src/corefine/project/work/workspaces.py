@@ -119,7 +119,8 @@ class Workspaces:
                 self.project.documents.forget()
             self.documents_changed()
             with self._lock:
-                for key in [key for key in self._open if key[1] in document_ids]:
+                moved = change.trashed is not None or change.assigned is not None or change.name is not None
+                for key in [key for key in self._open if moved and key[1] in document_ids]:
                     del self._open[key]
 
     # Models

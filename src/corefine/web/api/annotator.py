@@ -1,25 +1,22 @@
-"""The API for annotators: logging in, questions and answers, history, and review."""
+"""The API for annotators: questions and answers, history, and review."""
 
 from __future__ import annotations
 
-import time
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from corefine import __version__
 from corefine.annotation.log import AnswerEntry, Outcome
-from corefine.annotation.question import Answer, Protocol
+from corefine.annotation.question import Answer
 from corefine.annotation.session import Session
 from corefine.errors import ContradictionError, DamagedDocumentError, QuestionNotOpenError
-from corefine.project.store import log, people
-from corefine.project.study import study
+from corefine.project.store import log
 from corefine.project.work import edits
 from corefine.project.work.actions import ActionOutcome
 from corefine.project.work.workspace import Workspace
-from corefine.web.api.context import COOKIE, InContext, Somebody, check_document, give_cookie, respond, somebody
+from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.problems import ApiError
 from corefine.web.api.state import ModelStatus, State
@@ -31,88 +28,15 @@ from corefine.web.api.types import (
     HistoryEntry,
     Id,
     LogId,
-    PersonView,
     RequestModel,
     Seconds,
     SpanJson,
     TimingJson,
 )
-from corefine.web.peers import address_of
-
-public = APIRouter(prefix="/api")
-"""For anybody who reaches the server."""
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
-"""For people of the project."""
 
 Withdrawn = Annotated[tuple[Id, ...], Field(max_length=1000)]
-
-
-# Logging in
-
-
-class LoginRequest(RequestModel):
-    token: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class Me(BaseModel):
-    """Who is logged in.
-
-    auth     "open" where everybody who reaches the server is the owner (loopback, no invitations yet), or "tokens"
-    study    whether a timing study waits for this person
-    """
-
-    person: PersonView
-    auth: Literal["open", "tokens"]
-    project: str
-    version: str
-    protocol: Protocol
-    notices: list[str]
-    study: bool
-
-
-class LoggedOut(BaseModel):
-    gone: Literal[True] = True
-
-
-@public.post("/login")
-def login(body: LoginRequest, request: Request, response: Response, here: InContext) -> Me:
-    """Trade an invitation's token for a cookie."""
-    here.failed_logins.check(address_of(request.scope))
-    with here.project.database.read() as connection:
-        welcome = people.is_welcome(connection, body.token)
-    found = here.project.writer.write(lambda connection: people.enter(connection, body.token)) if welcome else None
-    if found is None:
-        here.failed_logins.note(address_of(request.scope))
-        raise ApiError(401, "unauthorised", "this invitation is no longer valid: ask the owner for a new one")
-    person, secret = found
-    give_cookie(response, request, secret)
-    return me(person, here)
-
-
-@public.post("/logout")
-def logout(request: Request, response: Response, here: InContext) -> LoggedOut:
-    secret = request.cookies.get(COOKIE)
-    if secret is not None and here.person(secret, straight=False) is not None:
-        here.project.writer.write(lambda connection: people.log_out(connection, secret))
-        here.forget_logins()
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
-    return LoggedOut()
-
-
-@routes.get("/me")
-def me(person: Somebody, here: InContext) -> Me:
-    with here.project.database.read() as connection:
-        study_progress = study.progress_of(connection, person.id, time.time())
-    return Me(
-        person=PersonView.model_validate(person),
-        auth="open" if here.is_open() else "tokens",
-        project=here.project.name,
-        version=__version__,
-        protocol=here.workspaces.settings.protocol,
-        notices=here.notices if person.is_owner else [],
-        study=study_progress.state in ("ready", "asking"),
-    )
 
 
 # Questions and answers
@@ -300,10 +224,15 @@ class AddJson(edits.Add):
     to: SpanJson | None = None
 
 
+@pydantic_dataclass(frozen=True, config=STRICT)
+class ConfirmJson(edits.Confirm):
+    mention: SpanJson
+
+
 class EditRequest(RequestModel):
     client_id: ClientId
     document: Id
-    edit: Annotated[MergeJson | SplitJson | MoveJson | RemoveJson | AddJson, Field(discriminator="kind")]
+    edit: Annotated[MergeJson | SplitJson | MoveJson | RemoveJson | AddJson | ConfirmJson, Field(discriminator="kind")]
     seconds: Seconds | None = None
     withdraw: Withdrawn = ()
 
@@ -347,7 +276,7 @@ def _session(workspace: Workspace, document_id: int) -> Session | None:
 
 @routes.post("/edits")
 def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
-    """Review: split, merge, move, remove or add."""
+    """Review: split, merge, move, remove, add or confirm."""
     check_document(here, body.document)
     with here.workspaces.of(person.id) as workspace:
         try:

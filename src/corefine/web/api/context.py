@@ -46,7 +46,7 @@ class Context:
     _logins: dict[str, tuple[float, Person]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.importer = Importer(self.project, self.workspaces.documents_changed)
+        self.importer = Importer(self.project, lambda: self.workspaces.documents_changed())
 
     def remembered(self, secret: str | None) -> Person | None:
         """Whose cookie this is, if that is known without asking the database."""

@@ -13,9 +13,11 @@ from pydantic import BaseModel
 from corefine.annotation import wording
 from corefine.annotation.session import Session
 from corefine.document import Document, Span, document_order
-from corefine.errors import DamagedDocumentError
+from corefine.errors import DamagedDocumentError, DocumentTakenError
 from corefine.project.store import log
+from corefine.project.store.document_notes import DocumentChange
 from corefine.project.work.assignments import Assignments
+from corefine.project.work.edits import is_confirmed
 from corefine.project.work.workspace import Workspace
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
 from corefine.web.api.state import State, settled_share
@@ -65,15 +67,18 @@ class Sentence(BaseModel):
 
 
 class DocumentText(BaseModel):
+    """`reviewed`: somebody has marked it so."""
+
     id: int
     name: str
     language: str | None
     tokens: int
     rtl: bool
+    reviewed: bool
     sentences: list[Sentence]
 
     @classmethod
-    def of(cls, document_id: int, document: Document) -> DocumentText:
+    def of(cls, document_id: int, document: Document, *, reviewed: bool = False) -> DocumentText:
         spaces = _spaces(document)
         sentences = []
         for number, span in enumerate(document.sentence_spans):
@@ -93,6 +98,7 @@ class DocumentText(BaseModel):
             language=document.language,
             tokens=len(document),
             rtl=(document.language or "").lower().partition("-")[0] in RIGHT_TO_LEFT,
+            reviewed=reviewed,
             sentences=sentences,
         )
 
@@ -131,13 +137,15 @@ class MentionView(BaseModel):
 class EntityView(BaseModel):
     """`id` is the entity's first mention as text ("3-4"); it changes when the first mention does.
 
-    name    the mention that names the entity best
+    name         the mention that names the entity best
+    confirmed    people's answers alone make it
     """
 
     id: str
     first: str
     name: SpanJson
     mentions: list[MentionView]
+    confirmed: bool
 
 
 class EntitiesView(BaseModel):
@@ -172,7 +180,9 @@ class EntitiesView(BaseModel):
                     )
                 )
             first, name = document.words(cluster[0]), wording.best_name(document, cluster)
-            entities.append(EntityView(id=str(cluster[0]), first=first, name=name, mentions=members))
+            confirmed = is_confirmed(links, cluster)
+            view = EntityView(id=str(cluster[0]), first=first, name=name, mentions=members, confirmed=confirmed)
+            entities.append(view)
         scores = revision.prediction.mention_scores
         likely = {span for cluster in clusters for span in cluster}
         unlikely = []
@@ -187,6 +197,10 @@ class EntitiesView(BaseModel):
 
 class DoneRequest(RequestModel):
     done: bool
+
+
+class ReviewedRequest(RequestModel):
+    reviewed: bool
 
 
 @routes.get("")
@@ -244,7 +258,9 @@ def _standing(workspace: Workspace, documents: Iterable[int]) -> Iterator[tuple[
 @routes.get("/{document_id}")
 def document(document_id: Id, here: InContext) -> DocumentText:
     check_document(here, document_id)
-    return DocumentText.of(document_id, here.project.documents.get(document_id))
+    info = here.workspaces.document(document_id)
+    reviewed = info is not None and info.reviewed_at is not None
+    return DocumentText.of(document_id, here.project.documents.get(document_id), reviewed=reviewed)
 
 
 @routes.get("/{document_id}/entities", response_model=EntitiesView)
@@ -272,3 +288,16 @@ def more(document_id: Id, person: Somebody, here: InContext) -> State:
     with here.workspaces.of(person.id) as workspace:
         workspace.ask_more(document_id)
         return State.after(workspace, document_id)
+
+
+@routes.post("/{document_id}/reviewed")
+def reviewed(document_id: Id, body: ReviewedRequest, person: Somebody, here: InContext) -> ReviewedRequest:
+    """Mark a document as reviewed, or not. The owner may, and whoever may work on it."""
+    check_document(here, document_id)
+    workspaces = here.workspaces
+    with here.project.database.read() as connection:
+        assigned = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
+    if not person.is_owner and not assigned.has_room(document_id, person.id):
+        raise DocumentTakenError("somebody else is working on this document: it is theirs to review")
+    workspaces.change_documents({document_id}, DocumentChange(reviewed=body.reviewed), person.id)
+    return body

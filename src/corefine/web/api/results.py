@@ -17,6 +17,7 @@ from corefine.document import Document
 from corefine.errors import InputError
 from corefine.project.results import adjudication, agreement, disagreement, export
 from corefine.project.results.estimate import estimate
+from corefine.project.results.snapshot import Only
 from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
@@ -31,7 +32,9 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 class CurvePointView(ResponseModel):
     """One model version: its `f1` on held-out gold, if any, the share of its proposals that were `accepted`, and how
-    probable it finds the answers that were held back (`explained`, between `low` and `high`)."""
+    probable it finds the answers that were held back (`explained`, between `low` and `high`).
+
+    `_low` and `_high` are what so few cases can show: the true value may lie anywhere between them."""
 
     version: int
     name: str
@@ -44,6 +47,10 @@ class CurvePointView(ResponseModel):
     low: float | None
     high: float | None
     held_back: int
+    f1_low: float | None
+    f1_high: float | None
+    accepted_low: float | None
+    accepted_high: float | None
 
 
 class EstimateView(ResponseModel):
@@ -76,6 +83,8 @@ class Dashboard(BaseModel):
     hours: float
     questions_per_hour: float | None
     curve: list[CurvePointView]
+    held_out: int
+    held_out_mentions: int
     people: list[PersonRow]
     training: TrainingStatus
 
@@ -128,6 +137,8 @@ def dashboard(here: InContext) -> Dashboard:
         hours=found.seconds / 3600.0,
         questions_per_hour=found.questions_per_hour,
         curve=[CurvePointView.model_validate(point) for point in found.curve],
+        held_out=found.held_out,
+        held_out_mentions=found.held_out_mentions,
         people=people,
         training=training_status(here),
     )
@@ -266,15 +277,18 @@ def export_formats(here: InContext) -> list[ExportFormat]:
 
 
 @routes.get("/export")
-def download(here: InContext, format: str, lossy: bool = True) -> FileResponse:
-    """The project's documents, or what else `format` names; several files come as a zip archive."""
+def download(here: InContext, format: str, only: Only = "all", said: bool = False, lossy: bool = True) -> FileResponse:
+    """The project's documents, or what else `format` names; several files come as a zip archive.
+
+    `only` says which documents, `said` leaves out what only the model says.
+    """
     kind = next((kind for kind in export.kinds() if kind.name == format), None)
     if kind is None:
         raise ApiError(400, "input", f"there is no export {format!r}")
     folder = Path(mkdtemp(prefix="corefine-export-"))
     try:
         path = folder / f"corefine-{kind.name}{kind.ending}"
-        made = export.export(here.project, path, kind.name, lossy=lossy)
+        made = export.export(here.project, path, kind.name, only=only, said=said, lossy=lossy)
         new = (f"{name} was left out of an export: {why}" for name, why in made.skipped)
         here.notices += [notice for notice in new if notice not in here.notices]
         if path.is_dir():

@@ -90,7 +90,7 @@ async def upload(
     importer = here.importer
     path = await run_in_threadpool(importer.place)
     try:
-        await _keep(request, path)
+        await keep(request, path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -109,7 +109,7 @@ async def uploaded(upload_id: str, here: InContext) -> UploadResult:
     return UploadResult.of(found)
 
 
-async def _keep(request: Request, path: Path) -> None:
+async def keep(request: Request, path: Path) -> None:
     """Write the body to a file as it arrives, so that memory does not hold it."""
     try:
         with path.open("xb") as file:

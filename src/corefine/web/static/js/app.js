@@ -16,6 +16,7 @@ const PAGES = {
   review: () => import("./pages/review.js"),
   tutorial: () => import("./pages/tutorial.js"),
   study: () => import("./pages/study.js"),
+  welcome: () => import("./pages/welcome.js"),
   project: () => import("./project/page.js"),
 };
 const POLL = 4000;
@@ -53,7 +54,8 @@ export class App {
   /** The page that the address names: #annotate/3 is page "annotate" with the argument "3". */
   async show() {
     const [name, ...args] = location.hash.replace(/^#/, "").split("/");
-    const known = Object.hasOwn(PAGES, name) ? name : "annotate";
+    const wanted = Object.hasOwn(PAGES, name) ? name : "annotate";
+    const known = this.me.new && wanted === "annotate" ? "welcome" : wanted; // the introduction comes before questions
     const turn = (this.turn += 1);
     const { mount } = await PAGES[known]();
     if (turn !== this.turn) return; // meanwhile another page was asked for

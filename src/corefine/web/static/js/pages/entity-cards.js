@@ -5,10 +5,8 @@ import { h, quoted, replace, visible } from "../core/dom.js";
 import { percent, plural } from "../core/format.js";
 import { key } from "../text/spans.js";
 
-const COLOURS = 12;
-
 export class EntityCards {
-  /** `act` has merge(a, b), split(spans), move(span, to), remove(span); `look(mention, entity)` follows the focus. */
+  /** `act` has merge(a, b), split(spans), move(span, to), remove(span), confirm(span); `look(mention, entity)` follows the focus. */
   constructor(act, look) {
     this.act = act;
     this.look = look;
@@ -27,7 +25,9 @@ export class EntityCards {
     this.drag = new Drag(this.element, { label: (source) => source.dataset.label, dropped: (source, target) => this.dropped(source, target) });
   }
 
-  show(entities) {
+  /** `colours` has the number of each entity's colour. */
+  show(entities, colours) {
+    this.colours = colours;
     const before = document.activeElement?.dataset?.mention;
     this.entities = entities;
     this.where = new Map(); // mention -> [entity, mention]
@@ -54,15 +54,22 @@ export class EntityCards {
       { data: { drag: "entity", label: entity.first }, title: "Drag onto another entity to merge the two" },
       quoted(entity.first, { class: "first" }),
       h("span", { class: "count" }, `×${entity.mentions.length}`),
+      this.confirmation(entity),
     );
     const card = h(
       "section",
       { class: entity.mentions.length > 1 ? "card" : "card once", data: { drop: "entity", entity: index }, "aria-label": `${visible(entity.first)}, ${plural(entity.mentions.length, "mention")}` },
       entity.mentions.length > 1 ? head : null,
-      h("div", { class: "mentions", role: "group" }, ...entity.mentions.map((mention) => this.mention(mention))),
+      h("div", { class: "mentions", role: "group" }, ...entity.mentions.map((mention) => this.mention(mention)), entity.mentions.length > 1 ? null : this.confirmation(entity)),
     );
-    card.style.setProperty("--colour", `var(--e${index % COLOURS})`);
+    card.style.setProperty("--colour", `var(--e${this.colours[index]})`);
     return card;
+  }
+
+  /** Whether people have said all of an entity; if not, the button to say it. */
+  confirmation(entity) {
+    if (entity.confirmed) return h("span", { class: "tag good", title: "People have said all of this" }, "✓ confirmed");
+    return h("button", { type: "button", class: "small quiet confirm", "aria-label": `Confirm ${visible(entity.first)}`, on: { click: () => this.act.confirm(entity.mentions[0].span) } }, "Confirm");
   }
 
   mention(mention) {

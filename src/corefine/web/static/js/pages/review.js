@@ -1,6 +1,6 @@
 /** Review: the entities of a document. Every edit becomes an entry of the log. */
 
-import { clientId, get } from "../core/api.js";
+import { clientId, get, post } from "../core/api.js";
 import { EntityCards } from "./entity-cards.js";
 import { resolveContradiction } from "../question/contradiction.js";
 import { dialog } from "../core/dialog.js";
@@ -35,6 +35,7 @@ class ReviewPage {
         split: (spans) => this.split(spans),
         move: (spans, to) => this.move(spans, to),
         remove: (spans) => this.remove(spans),
+        confirm: (span) => this.confirm(span),
       },
       (mention, entity) => this.look(mention, entity),
     );
@@ -47,6 +48,8 @@ class ReviewPage {
       tool("Move to…", { key: "M", run: () => this.moveTo() }),
       tool("Merge with…", { key: "J", run: () => this.mergeWith() }),
       tool("Not a mention", { key: "X", run: () => this.remove() }),
+      tool("Confirm", { key: "C", run: () => this.confirm() }),
+      (this.reviewedButton = tool("Document reviewed", { key: "⇧R", keys: "Shift+R", run: () => this.setReviewed(!this.reviewed) })),
     );
     main.append(h("div", { class: "review" }, this.reader.element, h("section", { class: "entities-side", "aria-label": "Entities" }, bar, this.said, this.cards.element)));
     this.keys = this.bindings();
@@ -59,6 +62,7 @@ class ReviewPage {
     const [doc, known] = await Promise.all([get(`/documents/${this.id}`), get(`/documents/${this.id}/entities`)]);
     if (this.closed) return;
     this.reader.open(doc);
+    this.showReviewed(doc.reviewed);
     this.watch.lap();
     this.take(known);
     this.say("Drag mentions and entities, or use the keys. What people said has a solid edge.");
@@ -75,9 +79,10 @@ class ReviewPage {
     const entities = given.entities.map((entity) => ({ ...entity, first: view.words(entity.mentions[0].span), mentions: entity.mentions.map(worded) }));
     const known = { ...given, entities };
     this.known = known;
-    view.underline(known.entities);
+    const colours = view.underline(known.entities);
     selection.begin({ candidates: known.entities.flatMap(({ mentions }) => mentions.map(({ span }) => span)) });
-    this.cards.show(known.entities);
+    this.cards.show(known.entities, colours);
+    this.progress();
   }
 
   say(text, kind = "") {
@@ -145,6 +150,38 @@ class ReviewPage {
     if (!spans.length) return this.say("Select a mention first.", "warn");
     for (const mention of spans) if (!(await this.edit({ kind: "remove", mention }, "Removed: not a mention"))) return null;
     return null;
+  }
+
+  /** Say that an entity is as it is shown. */
+  async confirm(span = this.cards.chosen[0]) {
+    if (!span) return this.say("Select a mention of the entity first.", "warn");
+    const { first, mentions } = this.cards.entityOf(span);
+    return this.edit({ kind: "confirm", mention: span }, `“${visible(first)}” is confirmed: ${plural(mentions.length, "mention")}`);
+  }
+
+  async setReviewed(reviewed) {
+    try {
+      await post(`/documents/${this.id}/reviewed`, { reviewed });
+      this.showReviewed(reviewed);
+      this.say(reviewed ? "The document is marked as reviewed." : "The document is no longer marked as reviewed.", "good");
+    } catch (problem) {
+      this.say(problem.message, "bad");
+    }
+  }
+
+  showReviewed(reviewed) {
+    this.reviewed = reviewed;
+    this.reviewedButton.setAttribute("aria-pressed", String(reviewed));
+    this.reviewedButton.firstChild.textContent = reviewed ? "✓ Reviewed" : "Document reviewed";
+    this.progress();
+  }
+
+  /** The tab's title: the document, and how much of it is confirmed. */
+  progress() {
+    if (!this.known) return;
+    const entities = this.known.entities.filter(({ mentions }) => mentions.length > 1);
+    const confirmed = entities.filter((entity) => entity.confirmed).length;
+    document.title = [this.reviewed ? "Reviewed" : `${confirmed} of ${entities.length} confirmed`, this.reader.view?.doc.name, this.app.me.project].filter(Boolean).join(" · ");
   }
 
   async moveTo() {
@@ -220,6 +257,8 @@ class ReviewPage {
       bind(["m"], "Move the selected mentions to another entity", () => this.moveTo()),
       bind(["j"], "Merge (join) the entity with another", () => this.mergeWith()),
       bind(["x", "Delete"], "Not a mention: remove", () => this.remove()),
+      bind(["c"], "Confirm the entity as it is", () => this.confirm()),
+      bind(["Shift+r"], "Mark the document as reviewed, or not", () => this.setReviewed(!this.reviewed)),
       bind(["a"], "Add the words selected in the text to an entity", () => this.add(true), { when: free }),
       bind(["n"], "Add the words selected in the text as a new entity", () => this.add(false), { when: free }),
       bind(["z", "Ctrl+z"], "Undo", () => this.step("undo")),

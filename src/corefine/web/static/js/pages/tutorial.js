@@ -7,7 +7,7 @@ import { h, replace } from "../core/dom.js";
 import { Reader } from "../text/reader.js";
 import { tutorial } from "../core/preferences.js";
 
-/** `then` is where the last step leads: the timing study, or the questions. */
+/** `then` is where the last step leads: the timing study, or the questions. Somebody new is introduced with it. */
 export function mount(main, app, [then]) {
   return new TutorialPage(main, app, then === "study" ? "study" : "annotate");
 }
@@ -84,7 +84,10 @@ class TutorialPage {
     this.reader.selection.end();
     const lastStep = this.at + 1 === this.tutorial.steps.length;
     this.done = lastStep;
-    if (lastStep) tutorial.done = true;
+    if (lastStep) {
+      tutorial.done = true;
+      if (this.app.me.new) this.introduced = post("/me", { introduced: true }).then((me) => (this.app.me = me));
+    }
     this.panel.progress.value = (this.at + 1) / this.tutorial.steps.length;
     this.panel.card(lastStep ? "That is all there is to it" : "Right", message, {
       proceed: lastStep ? (this.then === "study" ? "Go to the timing study" : "Start annotating") : "Next step",
@@ -92,10 +95,12 @@ class TutorialPage {
     });
   }
 
-  proceed() {
+  async proceed() {
     if (this.flow.phase !== "passed") return;
-    if (this.done) this.app.go(this.then);
-    else {
+    if (this.done) {
+      await this.introduced;
+      this.app.go(this.then);
+    } else {
       this.at += 1;
       this.show();
     }

@@ -24,7 +24,7 @@ export async function show(body, app, page) {
   async function refresh() {
     const dashboard = await get("/dashboard");
     if (page.closed) return;
-    replace(summary, overview(dashboard), budget(dashboard, app, refresh), learning(dashboard.curve), people(dashboard.people));
+    replace(summary, overview(dashboard), budget(dashboard, app, refresh), learning(dashboard), people(dashboard.people));
     train(training, dashboard.training, refresh);
   }
 
@@ -60,25 +60,30 @@ function budget({ estimate, paused }, app, refresh) {
   );
 }
 
-/** Held-out F1 where there is gold; otherwise how probable the model finds answers that it was not trained on. */
-function learning(points) {
-  const gold = points.some(({ f1 }) => f1 !== null);
-  const held = points.filter(({ explained }) => explained !== null).length > 1;
-  const value = gold ? ({ f1 }) => f1 : held ? ({ explained }) => explained && 100 * explained : ({ accepted }) => accepted && 100 * accepted;
-  const known = points.filter((point) => value(point) !== null && value(point) !== undefined);
-  const label = gold ? "CoNLL F1 on held-out documents" : held ? "Probability of held-back answers, percent" : "Proposals accepted, percent";
-  const chart = known.length > 1 ? curve({ label, across: "answers", points: known.map((point) => ({ x: point.answers, y: value(point), name: `version ${point.version}` })) }) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model.");
+/** Held-out F1 where there is gold, otherwise how probable the model finds answers it was not trained on; and beside it what people accepted. */
+function learning({ curve: points, held_out: documents, held_out_mentions: mentions }) {
+  const known = (pick) => points.map((point) => ({ x: point.answers, name: point.answers ? `version ${point.version}` : point.name, ...pick(point) })).filter(({ y }) => y !== null && y !== undefined);
+  const share = (value) => (value === null ? null : 100 * value);
+  const gold = known(({ f1, f1_low: low, f1_high: high }) => ({ y: f1, low, high }));
+  const held = known(({ explained, low, high }) => ({ y: share(explained), low: share(low), high: share(high) }));
+  const accepted = known(({ accepted: yes, accepted_low: low, accepted_high: high }) => ({ y: share(yes), low: share(low), high: share(high) }));
+  const charts = [
+    gold.length > 1 ? [gold, "CoNLL F1 on held-out documents"] : held.length > 1 ? [held, "Probability of held-back answers, percent"] : null,
+    accepted.length > 1 ? [accepted, "Proposals that people accepted, percent"] : null,
+  ].filter(Boolean);
+  const few = `The bars are what so few cases can show: ${gold.length > 1 ? `the ${plural(documents, "held-out document")} have ${plural(mentions, "mention")}, and ` : ""}differences within them may be chance. People accept less as the questions get harder, also where the model gets better.`;
   return h(
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
     h("h2", {}, "Learning curve"),
-    h("div", { class: "chart-scroll" }, chart),
+    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model."),
+    charts.length ? h("p", { class: "help" }, few) : null,
     table(
       "Versions of the model",
       [
         ["Version", ({ version, name }) => `${version} (${name})`],
         ["Answers", ({ answers }) => answers.toLocaleString("en"), true],
-        ["Held-out F1", ({ f1 }) => fixed(f1), true],
+        ["Held-out F1", ({ f1, f1_low: low, f1_high: high }) => (f1 === null || low === null ? fixed(f1) : `${fixed(f1)} (${fixed(low, 0)} to ${fixed(high, 0)})`), true],
         ["Held-back answers", ({ explained, low, high, held_back: count }) => (explained === null ? "–" : `${percent(explained)} (${percent(low)} to ${percent(high)}) of ${count}`), true],
         ["Proposals accepted", ({ accepted, asked }) => (accepted === null ? "–" : `${percent(accepted)} of ${asked}`), true],
         ["Made", ({ at }) => when(at)],

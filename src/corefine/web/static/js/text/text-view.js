@@ -4,12 +4,12 @@
  */
 
 import { blank, h, shortened, visible } from "../core/dom.js";
+import { Colours } from "./colours.js";
 import { parts } from "./spans.js";
 
 const LONGEST = 300; // characters of a token that are shown
 const VISUAL_PARAGRAPH = 90; // tokens after which a text without paragraphs gets a break, for the eye only
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const COLOURS = 12;
 
 export class TextView {
   constructor(doc) {
@@ -22,6 +22,7 @@ export class TextView {
     this.sentences = []; // elements
     this.marks = new Map(); // name -> [[element, class], ...]
     this.coloured = [];
+    this.colours = new Colours();
     this.element = h("article", {
       class: "text",
       lang: doc.language,
@@ -134,7 +135,10 @@ export class TextView {
     this.marks.set(name, [...marked].map((element) => [element, [name]]));
   }
 
-  /** Coloured underlines for the entities with more than one mention; null takes them off. */
+  /**
+   * Coloured underlines for entities with more than one mention, and for a single mention that people have marked;
+   * null takes them off. Returns the colour of each entity.
+   */
   underline(entities) {
     for (const [element, levels] of this.coloured) {
       for (let level = 0; level < levels; level += 1) element.style.removeProperty(`--u${level}`);
@@ -142,10 +146,10 @@ export class TextView {
     this.coloured = [];
     this.element.classList.toggle("entities", entities !== null);
     const levels = new Map();
+    const colours = this.colours.of(entities ?? []);
+    const shown = ({ mentions }) => mentions.length > 1 || mentions[0].source === "human";
     const spans = (entities ?? [])
-      .flatMap((entity, index) =>
-        entity.mentions.length > 1 ? entity.mentions.map(({ span }) => [span, index % COLOURS]) : [],
-      )
+      .flatMap((entity, index) => (shown(entity) ? entity.mentions.map(({ span }) => [span, colours[index]]) : []))
       .sort(([a], [b]) => length(a) - length(b));
     for (const [span, colour] of spans) {
       const elements = [...this.elements(span)].map(([element]) => element);
@@ -155,6 +159,7 @@ export class TextView {
       for (const element of elements) element.style.setProperty(`--u${level}`, `var(--e${colour})`);
     }
     this.coloured = [...levels];
+    return colours;
   }
 
   tokenAt(target) {

@@ -1,6 +1,7 @@
 """Draws the pictures of the app in docs/figures: a project on the bundled stories, two people, answers from the gold.
 
-    python tests/browser/figures.py docs/figures [NAME...]
+    python tools/figures.py docs/figures [NAME...]     # the pictures of the documentation, or some of them
+    python tools/figures.py --every FOLDER             # every page in three sizes, light and dark, to look at
 
 One of the two errs on purpose in some answers, so that there is something to agree and differ about.
 `dashboard` is drawn only when it is named: a model is trained for it five times, which takes minutes.
@@ -23,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 from PIL import Image
 
@@ -36,6 +37,8 @@ from helpers.browser_driving import Driver, Server, first_mention
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+SIZES = ((1360, 850), (640, 400), (375, 667))
+PARTS = ("dashboard", "people", "agreement", "adjudication", "guidelines", "settings", "study", "export")
 STORIES = {story.name: story for story in stories.load()}
 BUDGET = 14
 
@@ -96,10 +99,12 @@ class Artist:
             {"name": each.name, "value": str(each.value), "url": server.url} for each in owner.jar if each.name
         ]
 
-    def page(self, address: str, *, dark: bool = False, phone: bool = False) -> Page:
-        size = {"width": 390, "height": 844} if phone else {"width": 1360, "height": 850}
-        scheme = "dark" if dark else "light"
-        context = self.browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=2 if phone else 1)
+    def page(
+        self, address: str, *, dark: bool = False, phone: bool = False, size: tuple[int, int] | None = None
+    ) -> Page:
+        width, height = size or ((390, 844) if phone else (1360, 850))
+        scheme, view = "dark" if dark else "light", {"width": width, "height": height}
+        context = self.browser.new_context(viewport=view, color_scheme=scheme, device_scale_factor=2 if phone else 1)
         context.add_cookies(self.cookies)
         page = context.new_page()
         page.set_default_timeout(60_000)
@@ -177,7 +182,7 @@ def learn(folder: Path, draw: Callable[[Server, Person], None]) -> None:
     """The app as it is, with its background process: 30 answers, a new model, and again."""
     server = Server(folder, folder, {})
     server.url = "http://127.0.0.1:8765"
-    options = ["--project", str(folder), "--port", "8765", "--no-browser"]
+    options = ["--project", str(folder), "--port", "8765", "--no-browser", "--stories"]
     process = subprocess.Popen([sys.executable, "-m", "corefine", "annotate", *options])
     try:
         person = Person(server.url, 0.04)
@@ -232,13 +237,52 @@ def pictures(artist: Artist) -> dict[str, Callable[[], None]]:
     }
     for name in ("tutorial", "documents"):
         made[name] = artist.plain(name, name)
-    for part in ("dashboard", "people", "agreement", "adjudication", "guidelines", "settings", "study", "export"):
+    for part in PARTS:
         made[f"project-{part}"] = artist.plain(f"project-{part}", f"project/{part}")
         made[f"project-{part}-phone"] = artist.plain(f"project-{part}-phone", f"project/{part}", phone=True, dark=True)
     return made
 
 
+def every(artist: Artist) -> None:
+    """Every page in every size, light and dark, and a sheet with all pages of each."""
+    rows = artist.owner.call("/documents")
+    begun = next(row["id"] for row in rows if row["state"] == "open")
+    done = next(row["id"] for row in rows if row["state"] == "done")
+    plain = ["documents", "tutorial", "welcome", f"review/{done}", *(f"project/{part}" for part in PARTS)]
+    for width, height in SIZES:
+        for dark in (False, True):
+            sheet = []
+            for address in [f"annotate/{begun}", f"annotate/{begun}+n", *plain]:
+                page = artist.page(address.partition("+")[0], dark=dark, size=(width, height))
+                if address.startswith("annotate"):
+                    Driver(page, artist.server).annotate(begun)
+                    for key in address.partition("+")[2]:
+                        page.keyboard.press(key)
+                name = f"{address.replace('/', '-')}-{width}-{'dark' if dark else 'light'}"
+                artist.keep(page, name)
+                sheet.append(artist.folder / f"app-{name}.png")
+            together(sheet, artist.folder / f"sheet-{width}-{'dark' if dark else 'light'}.png", width, height)
+
+
+def together(pictures: list[Path], target: Path, width: int, height: int) -> None:
+    """One picture of many."""
+    across = max(1, 2800 // width)
+    whole = Image.new("RGB", (across * (width + 8), -(-len(pictures) // across) * (height + 8)), "grey")
+    for place, path in enumerate(pictures):
+        with Image.open(path) as picture:
+            whole.paste(picture.convert("RGB"), (place % across * (width + 8), place // across * (height + 8)))
+    whole.save(target)
+
+
 def main(folder: str, *wanted: str) -> None:
+    if folder == "--every":
+        folder = wanted[0]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return _main(folder, every_page=True)
+    return _main(folder, *wanted)
+
+
+def _main(folder: str, *wanted: str, every_page: bool = False) -> None:
     from playwright.sync_api import sync_playwright
 
     settings = {"budget_questions": BUDGET, "overlap": 0.35, "retrain_every": 0}
@@ -246,12 +290,17 @@ def main(folder: str, *wanted: str) -> None:
         owner, mira = Person(server.url, 0.04), Person(server.url, 0.15)
         link = owner.call("/people", {"name": "Mira", "role": "annotator"})["link"]
         mira.call("/login", {"token": link.partition("join=")[2]})
+        rows = owner.call("/documents")
+        owner.call("/documents", {"documents": [row["id"] for row in rows[:3]], "add_tags": ["sea"]}, "PATCH")
+        owner.call("/documents", {"documents": [rows[4]["id"]], "reviewed": True, "add_tags": ["short"]}, "PATCH")
         for person in (owner, mira):
             person.answer(4 * BUDGET - 5)
         with sync_playwright() as started:
             browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
             artist = Artist(browser, server, owner, Path(folder))
-            for name, draw in pictures(artist).items():
+            if every_page:
+                every(artist)
+            for name, draw in ({} if every_page else pictures(artist)).items():
                 if not wanted or name in wanted:
                     draw()
             if "dashboard" in wanted:
