@@ -1,7 +1,7 @@
 """Draws the pictures of the app in docs/figures: a project on the bundled stories, two people, answers from the gold.
 
     python tools/figures.py docs/figures [NAME...]     # the pictures of the documentation, or some of them
-    python tools/figures.py --every FOLDER             # every page in three sizes, light and dark, to look at
+    python tools/figures.py --every FOLDER [WIDTH...]  # every page in three sizes, light and dark, to look at
 
 One of the two errs on purpose in some answers, so that there is something to agree and differ about.
 `dashboard` is drawn only when it is named: a model is trained for it five times, which takes minutes.
@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from http.cookiejar import CookieJar
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
@@ -107,6 +108,7 @@ class Artist:
         context = self.browser.new_context(viewport=view, color_scheme=scheme, device_scale_factor=2 if phone else 1)
         context.add_cookies(self.cookies)
         page = context.new_page()
+        page.on("pageerror", lambda error: sys.stderr.write(f"{address}: {error}\n"))
         page.set_default_timeout(60_000)
         page.goto(f"{self.server.url}/#{address}")
         page.locator(f"body[data-page='{address}'] main h1").first.wait_for()
@@ -243,25 +245,25 @@ def pictures(artist: Artist) -> dict[str, Callable[[], None]]:
     return made
 
 
-def every(artist: Artist) -> None:
-    """Every page in every size, light and dark, and a sheet with all pages of each."""
+def every(artist: Artist, *widths: str) -> None:
+    """Every page in every size or those of these widths, light and dark, and a sheet with all pages of each."""
     rows = artist.owner.call("/documents")
     begun = next(row["id"] for row in rows if row["state"] == "open")
     done = next(row["id"] for row in rows if row["state"] == "done")
     plain = ["documents", "tutorial", "welcome", f"review/{done}", *(f"project/{part}" for part in PARTS)]
-    for width, height in SIZES:
-        for dark in (False, True):
-            sheet = []
-            for address in [f"annotate/{begun}", f"annotate/{begun}+n", *plain]:
-                page = artist.page(address.partition("+")[0], dark=dark, size=(width, height))
-                if address.startswith("annotate"):
-                    Driver(page, artist.server).annotate(begun)
-                    for key in address.partition("+")[2]:
-                        page.keyboard.press(key)
-                name = f"{address.replace('/', '-')}-{width}-{'dark' if dark else 'light'}"
-                artist.keep(page, name)
-                sheet.append(artist.folder / f"app-{name}.png")
-            together(sheet, artist.folder / f"sheet-{width}-{'dark' if dark else 'light'}.png", width, height)
+    chosen = [size for size in SIZES if not widths or str(size[0]) in widths]
+    for (width, height), dark in product(chosen, (False, True)):
+        sheet = []
+        for address in [f"annotate/{begun}", f"annotate/{begun}+n", *plain]:
+            page = artist.page(address.partition("+")[0], dark=dark, size=(width, height))
+            if address.startswith("annotate"):
+                Driver(page, artist.server).annotate(begun)
+                for key in address.partition("+")[2]:
+                    page.keyboard.press(key)
+            name = f"{address.replace('/', '-')}-{width}-{'dark' if dark else 'light'}"
+            artist.keep(page, name)
+            sheet.append(artist.folder / f"app-{name}.png")
+        together(sheet, artist.folder / f"sheet-{width}-{'dark' if dark else 'light'}.png", width, height)
 
 
 def together(pictures: list[Path], target: Path, width: int, height: int) -> None:
@@ -278,7 +280,7 @@ def main(folder: str, *wanted: str) -> None:
     if folder == "--every":
         folder = wanted[0]
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return _main(folder, every_page=True)
+        return _main(folder, *wanted[1:], every_page=True)
     return _main(folder, *wanted)
 
 
@@ -299,7 +301,7 @@ def _main(folder: str, *wanted: str, every_page: bool = False) -> None:
             browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
             artist = Artist(browser, server, owner, Path(folder))
             if every_page:
-                every(artist)
+                every(artist, *wanted)
             for name, draw in ({} if every_page else pictures(artist)).items():
                 if not wanted or name in wanted:
                     draw()

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import FileResponse
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 from starlette.background import BackgroundTask
@@ -17,9 +17,11 @@ from corefine.document import Document
 from corefine.errors import InputError
 from corefine.project.results import adjudication, agreement, disagreement, export
 from corefine.project.results.estimate import estimate
-from corefine.project.results.snapshot import Only
+from corefine.project.results.merged import merged
+from corefine.project.results.snapshot import Only, Snapshot
 from corefine.project.results.statistics import statistics
-from corefine.web.api.context import InContext, Owner, check_document, owner
+from corefine.web.api.context import InContext, Owner, check_document, owner, respond
+from corefine.web.api.documents import EntitiesView
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
 from corefine.web.api.problems import ApiError
 from corefine.web.api.types import AnswerJson, Id, RequestModel, ResponseModel, SpanJson, Time
@@ -252,6 +254,15 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
         if (view.document, view.mention) == (body.document, body.mention):
             view.decision = decision
     return Adjudication.of(shown.differences)
+
+
+@routes.get("/adjudication/{document_id}/entities", response_model=EntitiesView)
+def everybodys_entities(document_id: Id, here: InContext) -> Response:
+    """The entities under the model, the owner's decisions and everybody's answers, as an export has them."""
+    check_document(here, document_id)
+    snapshot = Snapshot(here.project)
+    found = merged(snapshot, document_id, snapshot.prediction(document_id)[1])
+    return respond(EntitiesView.of(document_id, found.session))
 
 
 # Downloads

@@ -54,6 +54,7 @@ class Adjudication {
       this.reader.open(doc);
       this.document = difference.document;
     }
+    if (this.underlined !== this.document) this.underline();
     const { view, selection, fold } = this.reader;
     view.mark("mention", difference.mention);
     const firsts = difference.versions.flatMap(({ first: span }) => (span && !same(span, difference.mention) ? [span] : []));
@@ -64,6 +65,14 @@ class Adjudication {
     this.reader.reveal(...firsts.slice(0, 1), difference.mention);
     replace(this.title, `${this.at + 1}. What is `, quoted(difference.mention_text, { class: "chip mention-chip" }), "?");
     replace(this.choices, ...this.options(difference));
+  }
+
+  /** The entities as an export has them now, a single mention that somebody marked too. Their colours stay. */
+  async underline() {
+    const { view } = this.reader;
+    this.underlined = this.document;
+    const { entities } = await get(`/adjudication/${this.document}/entities`);
+    if (!this.page.closed && view === this.reader.view) view.underline(entities);
   }
 
   /** What people said, each once, with who said it; and nobody's: no mention, or words chosen in the text. */
@@ -123,6 +132,7 @@ class Adjudication {
     const result = await post("/adjudication", { document, mention, decision });
     const next = result.differences.findIndex((difference, index) => index > this.at && difference.decision === null);
     if (decision && next >= 0) this.at = next;
+    this.underlined = null; // a decision may have changed them
     this.take(result);
   }
 
