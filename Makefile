@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: docs demo test chromium lint types nightly starter strong bench clean
+.PHONY: docs figures demo test chromium lint types nightly starter strong bench clean
 
 demo: $(READY)  ## The annotation page on the bundled stories; Ctrl-C stops it, and the next time goes on from there
 	$(BIN)/corefine annotate --project demo-project --stories $(ARGS)  # ARGS="--port 9000", say
@@ -31,6 +31,9 @@ types: $(READY)
 docs: $(READY)  ## The documentation as a site, in site/
 	$(BIN)/python tools/make_format_table.py
 	$(BIN)/mkdocs build --strict --quiet
+
+figures: $(READY)  ## Draw the pictures of the app in the documentation anew
+	$(BIN)/python tests/browser/figures.py docs/figures $(ARGS)  # ARGS="annotate review", say
 
 nightly: $(READY)  ## The slow, thorough tests
 	$(BIN)/pytest -m nightly

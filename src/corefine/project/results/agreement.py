@@ -98,9 +98,9 @@ def _compare(a: Session, b: Session) -> _Compared:
     said = ((_says(a, *pair), _says(b, *pair)) for pair in asked)
     answers = [(one, other) for one, other in said if one is not None and other is not None]
     common = set(a.links.spans()) & set(b.links.spans())
-    said = [[cluster for cluster in _within(each, common) if len(cluster) > 1] for each in (a, b)]
-    in_chains = {span for clusters in said for cluster in clusters for span in cluster}
-    return _Compared(Counts.of(*clusters), Counts.of(*said), len(in_chains), answers)
+    alone = [[cluster for cluster in _within(each, common) if len(cluster) > 1] for each in (a, b)]
+    mentions = {span for chains in alone for cluster in chains for span in cluster}
+    return _Compared(Counts.of(*clusters), Counts.of(*alone), len(mentions), answers)
 
 
 def _within(session: Session, spans: set[Span]) -> Iterator[Cluster]:

@@ -89,5 +89,5 @@ def _reading(connection: Connection, asked: list[DocumentInfo]) -> float:
     if len(read) < FEWEST_READ:
         return 0.0
     begun = set(connection.execute(select(schema.assignments.c.document_id)).scalars())
-    pace = median(seconds / max(1, tokens) for seconds, tokens in read)
+    pace: float = median(seconds / max(1, tokens) for seconds, tokens in read)
     return pace * sum(info.tokens for info in asked if info.id not in begun)

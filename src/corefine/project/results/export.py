@@ -38,6 +38,7 @@ class ExportKind:
     """Something that can be exported; `ending` is empty for a folder."""
 
     name: str
+    title: str
     ending: str
     about: str
 
@@ -48,13 +49,20 @@ def kinds() -> list[ExportKind]:
     for each in formats.FORMATS.values():
         if not each.files:
             continue
-        about = ABOUT.get(each.name, f"annotated documents as {each.name}")
-        found.append(ExportKind(each.name, each.endings[0] if each.many else "", about))
+        about = ABOUT.get(each.name, f"annotated documents for {each.title}")
+        found.append(ExportKind(each.name, each.title, each.endings[0] if each.many else "", about))
     return [
         *found,
-        ExportKind(PROVENANCE, ".json", "for each link: who said it, what it follows from, or the model's probability"),
-        ExportKind(REPORT, ".html", "one page about the project: answers, learning curve, agreement and times"),
-        ExportKind(MODEL, "", "the trained model, as `corefine predict --model` takes it"),
+        ExportKind(
+            PROVENANCE,
+            "Provenance",
+            ".json",
+            "for each link: who said it, what it follows from, or the model's probability",
+        ),
+        ExportKind(
+            REPORT, "Report", ".html", "one page about the project: answers, learning curve, agreement and times"
+        ),
+        ExportKind(MODEL, "Model", "", "the trained model, as `corefine predict --model` takes it"),
     ]
 
 

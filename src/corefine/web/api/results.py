@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Any
@@ -272,6 +273,7 @@ class ExportFormat(BaseModel):
     """`ending` is empty where several files come as a zip; `missing` says why there is nothing to export yet."""
 
     name: str
+    title: str
     ending: str
     about: str
     missing: str | None
@@ -279,12 +281,7 @@ class ExportFormat(BaseModel):
 
 @routes.get("/export/formats")
 def export_formats(here: InContext) -> list[ExportFormat]:
-    return [
-        ExportFormat(
-            name=kind.name, ending=kind.ending, about=kind.about, missing=export.missing(here.project, kind.name)
-        )
-        for kind in export.kinds()
-    ]
+    return [ExportFormat(**asdict(kind), missing=export.missing(here.project, kind.name)) for kind in export.kinds()]
 
 
 @routes.get("/export")

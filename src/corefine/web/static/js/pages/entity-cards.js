@@ -69,7 +69,7 @@ export class EntityCards {
   /** Whether people have said all of an entity; if not, the button to say it. */
   confirmation(entity) {
     if (entity.confirmed) return h("span", { class: "tag good", title: "People have said all of this" }, "✓ confirmed");
-    return h("button", { type: "button", class: "small quiet confirm", "aria-label": `Confirm ${visible(entity.first)}`, on: { click: () => this.act.confirm(entity.mentions[0].span) } }, "Confirm");
+    return h("button", { type: "button", class: "small quiet confirm-entity", "aria-label": `Confirm ${visible(entity.first)}`, on: { click: () => this.act.confirm(entity.mentions[0].span) } }, "Confirm");
   }
 
   mention(mention) {

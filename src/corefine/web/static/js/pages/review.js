@@ -27,6 +27,7 @@ class ReviewPage {
       tool("Undo", { key: "Z", class: "small quiet", run: () => this.step("undo") }),
       tool("Redo", { key: "⇧Z", keys: "Shift+Z", class: "small quiet", run: () => this.step("redo") }),
       tool("Questions", { key: "R", class: "small quiet", run: () => this.leave() }),
+      (this.reviewedButton = tool("Document reviewed", { key: "⇧R", keys: "Shift+R", run: () => this.setReviewed(!this.reviewed) })),
     ];
     this.reader = new Reader({ chosen: (span) => this.chosen(span), tools });
     this.cards = new EntityCards(
@@ -49,7 +50,6 @@ class ReviewPage {
       tool("Merge with…", { key: "J", run: () => this.mergeWith() }),
       tool("Not a mention", { key: "X", run: () => this.remove() }),
       tool("Confirm", { key: "C", run: () => this.confirm() }),
-      (this.reviewedButton = tool("Document reviewed", { key: "⇧R", keys: "Shift+R", run: () => this.setReviewed(!this.reviewed) })),
     );
     main.append(h("div", { class: "review" }, this.reader.element, h("section", { class: "entities-side", "aria-label": "Entities" }, bar, this.said, this.cards.element)));
     this.keys = this.bindings();

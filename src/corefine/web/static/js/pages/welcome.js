@@ -11,7 +11,7 @@ export function mount(main, app) {
   const body = h("div", { class: "stack", "aria-busy": "true" });
   const steps = h("ol", { class: "steps", "aria-label": "Steps" });
   main.append(h("div", { class: "page welcome" }, h("header", {}, h("h1", {}, `Welcome to ${app.me.project}`)), steps, body));
-  const at = (step) => replace(steps, ...STEPS.map((name, index) => h("li", { "aria-current": index === step ? "step" : null, class: index < step ? "passed" : "" }, name)));
+  const at = (step) => replace(steps, ...STEPS.map((name, index) => h("li", { "aria-current": index === step ? "step" : null, class: index < step ? "passed" : "" }, `${index + 1}. ${name}`)));
 
   function name() {
     at(0);

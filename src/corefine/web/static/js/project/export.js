@@ -5,7 +5,7 @@ import { dialog } from "../core/dialog.js";
 import { button, h, quoted, replace } from "../core/dom.js";
 import { plural } from "../core/format.js";
 
-const NAMES = { jsonl: "JSON lines", conll: "CoNLL-2012", conllu: "CoNLL-U", brat: "brat", text: "Plain text", provenance: "Provenance", report: "Report", model: "Model" };
+const FIRST = 5; // formats that are shown at once
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 
 const ONLY = [
@@ -19,19 +19,29 @@ export async function show(body, app) {
   const formats = await get("/export/formats");
   const only = h("select", { on: { change: () => draw() } }, ...ONLY.map(([value, label]) => h("option", { value }, label)));
   const said = h("input", { type: "checkbox", on: { change: () => draw() } });
-  const list = h("ul", { class: "exports" });
-  const link = ({ name, ending, missing }) => {
-    const label = `${NAMES[name] ?? name} (${ending || ".zip"})`;
+  const [list, more, own] = ["exports", "exports", "exports"].map((name) => h("ul", { class: name }));
+  const OWN = ["provenance", "report", "model"];
+  const documents = formats.filter(({ name }) => !OWN.includes(name));
+  const link = ({ name, title, ending, missing }) => {
+    const label = `${title} (${ending || ".zip"})`;
     const query = new URLSearchParams({ format: name, only: only.value, said: String(said.checked) });
     return missing ? h("span", { class: "button", "aria-disabled": "true" }, label) : h("a", { class: "button", href: `/api/export?${query}`, download: "" }, label);
   };
-  const draw = () => replace(list, ...formats.map((kind) => h("li", {}, link(kind), h("span", { class: "soft" }, kind.missing ? `Not yet: ${kind.missing}` : sentence(kind.about)))));
+  const item = (kind) => h("li", {}, link(kind), h("span", { class: "soft" }, kind.missing ? `Not yet: ${kind.missing}` : sentence(kind.about)));
+  const draw = () => {
+    replace(list, ...documents.slice(0, FIRST).map(item));
+    replace(more, ...documents.slice(FIRST).map(item));
+    replace(own, ...formats.filter(({ name }) => OWN.includes(name)).map(item));
+  };
   replace(
     body,
     h("h1", {}, "Export"),
     h("p", { class: "soft" }, "The entities as model and answers make them now; all people’s answers together, your decisions first."),
-    h("div", { class: "row form" }, h("label", { class: "field" }, "Which documents", only), h("label", { class: "check" }, said, "Only what people said, nothing of the model")),
+    h("div", { class: "row form" }, h("label", { class: "field" }, "Which documents", only), h("label", { class: "check said-only" }, said, "Only what people said, nothing of the model")),
     list,
+    h("details", { class: "stack" }, h("summary", {}, `${documents.length - FIRST} more formats`), more),
+    h("h2", {}, "About the project"),
+    own,
     backups(app),
   );
   draw();

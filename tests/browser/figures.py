@@ -1,7 +1,7 @@
 """Draws the pictures of the app in docs/figures: a project on the bundled stories, two people, answers from the gold.
 
-    python tools/figures.py docs/figures [NAME...]     # the pictures of the documentation, or some of them
-    python tools/figures.py --every FOLDER [WIDTH...]  # every page in three sizes, light and dark, to look at
+    python tests/browser/figures.py docs/figures [NAME...]     # the pictures of the documentation, or some of them
+    python tests/browser/figures.py --every FOLDER [WIDTH...]  # every page in three sizes, light and dark, to look at
 
 One of the two errs on purpose in some answers, so that there is something to agree and differ about.
 `dashboard` is drawn only when it is named: a model is trained for it five times, which takes minutes.
@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from PIL import Image
 
