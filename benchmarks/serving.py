@@ -217,7 +217,7 @@ def long_document(tokens: int, seed: int) -> Document:
 def long_project(folder: Path, document: Document, answers: int, seed: int) -> tuple[int, str, str]:
     """A project with the document and so many right answers; its number, an annotator's token and an owner's."""
     from corefine.project import Project
-    from corefine.project.store import documents, predictions
+    from corefine.project.store import documents, people, predictions
     from corefine.project.store.settings import ProjectConfig
     from corefine.project.work.workspace import question_id_of
     from corefine.project.work.workspaces import Workspaces
@@ -234,6 +234,7 @@ def long_project(folder: Path, document: Document, answers: int, seed: int) -> t
         key = project.writer.write(lambda connection: documents.add(connection, document.with_clusters(())))
         project.predictions.save(version, key, prediction)
         person, token = project.invite("annotator")
+        project.writer.write(lambda connection: people.introduce(connection, person))
         _, owner = project.invite("boss", "owner")
         with Workspaces(project).of(person.id) as workspace:
             for number in range(answers):

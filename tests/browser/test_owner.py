@@ -32,7 +32,9 @@ def join(server: Server, visit: Open, owner: Driver, name: str) -> Driver:
     owner.page.get_by_role("button", name="Invite").click()
     link = owner.page.get_by_role("textbox", name=f"Invitation link for {name}")
     link.wait_for()
-    return owner_of(server, visit, link.input_value().removeprefix(f"{server.url}/"))
+    joined = owner_of(server, visit, link.input_value().removeprefix(f"{server.url}/"))
+    joined.introduced()
+    return joined
 
 
 def packed(files: dict[str, bytes]) -> bytes:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from corefine.annotation.cost import CostModel
-from corefine.document import Span
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.results import times
@@ -67,25 +66,6 @@ def session(driver: Driver) -> dict[str, Any]:
     return found
 
 
-def tutorial(driver: Driver) -> None:
-    page = driver.page
-    page.get_by_text("step 1 of 3").wait_for()
-    driver.answered("y")
-    driver.press("Enter")
-    page.get_by_text("step 2 of 3").wait_for()
-    driver.press("n")
-    driver.press("ArrowLeft")
-    start, end = driver.marked("chosen") or Span(0, 0)
-    driver.press(*["Alt+ArrowLeft" if start > 23 else "Alt+ArrowRight"] * abs(start - 23))
-    driver.press(*["Shift+ArrowRight" if end < 30 else "Shift+ArrowLeft"] * abs(end - 30))
-    driver.answered("Enter")
-    driver.press("Enter")
-    page.get_by_text("step 3 of 3").wait_for()
-    driver.press("n")
-    driver.answered("f")
-    driver.press("Enter")
-
-
 def shorten(server: Server, person: str, left: float) -> None:
     """Let a person's session have begun so long ago that `left` seconds are left."""
     with closing(sqlite3.connect(server.folder / "project.sqlite", timeout=30)) as connection, connection:
@@ -119,7 +99,7 @@ def test_a_study_in_the_browser(launch: Callable[..., Server], visit: Open) -> N
     ada.go("study")
     ada.page.get_by_text("You begin with set A").wait_for()
     ada.press("Enter")
-    tutorial(ada)
+    ada.tutorial()
     ada.page.locator("body[data-page=study]").wait_for()
     ada.page.get_by_role("button", name="Start the session").wait_for()
     ada.press("Enter")

@@ -24,8 +24,17 @@ def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:
     owner.go("annotate")
     owner.page.get_by_role("button", name="Begin").wait_for()
     mira = visit(server, address.removeprefix(f"{server.url}/"))
-    mira.page.get_by_role("button", name="Begin").wait_for()
+    mira.page.get_by_role("button", name="That is me").wait_for()
     assert "join" not in mira.page.url
+    mira.press("Control+a")
+    mira.page.keyboard.type("Mira Lind")
+    mira.press("Enter")
+    mira.page.get_by_role("heading", name="What to annotate").wait_for()  # the guidelines
+    mira.press("Enter")
+    mira.page.get_by_role("button", name="Begin the tutorial").wait_for()
+    mira.press("Enter")
+    mira.tutorial()
+    mira.page.get_by_role("button", name="Begin").wait_for()
     assert mira.page.locator(".bar nav").get_by_text("Project").count() == 0
     names = [each.page.locator(".reader .name").inner_text() for each in (owner, mira)]
     assert names[0] != names[1], "two people are given different documents"

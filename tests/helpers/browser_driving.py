@@ -119,6 +119,33 @@ class Driver:
             self.page.keyboard.press("Enter")
         question.wait_for()
 
+    def introduced(self) -> None:
+        """Somebody new, who knows the work already."""
+        self.page.locator("body[data-page]").wait_for()
+        done = self.page.request.post(
+            f"{self.server.url}/api/me", data={"introduced": True}, headers={"X-Corefine": "1"}
+        )
+        assert done.ok
+        self.page.reload()
+        self.page.locator("body[data-page]").wait_for()
+
+    def tutorial(self) -> None:
+        """All of the tutorial, with keys."""
+        self.page.get_by_text("step 1 of 3").wait_for()
+        self.answered("y")
+        self.press("Enter")
+        self.page.get_by_text("step 2 of 3").wait_for()
+        self.press("n", "ArrowLeft")
+        start, end = self.marked("chosen") or Span(0, 0)
+        self.press(*["Alt+ArrowLeft" if start > 23 else "Alt+ArrowRight"] * abs(start - 23))
+        self.press(*["Shift+ArrowRight" if end < 30 else "Shift+ArrowLeft"] * abs(end - 30))
+        self.answered("Enter")
+        self.press("Enter")
+        self.page.get_by_text("step 3 of 3").wait_for()
+        self.press("n")
+        self.answered("f")
+        self.press("Enter")
+
     @property
     def title(self) -> str:
         return self.page.locator("#question").inner_text()
