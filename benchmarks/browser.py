@@ -147,7 +147,8 @@ def _annotate(page: Page, server: Server, training: Training, document: Document
         if mention is None:
             raise InputError(f"no question is shown after {number} answers in the page")
         entity = entity_of.get(mention, mention)  # a model that was just trained asks about other spans too
-        if antecedent is not None and entity_of.get(antecedent) == entity:
+        about_many = page.locator(".panel[data-phase='group']").count() > 0
+        if about_many or (antecedent is not None and entity_of.get(antecedent) == entity):
             page.keyboard.press("y")
         else:
             if antecedent is not None:

@@ -47,7 +47,7 @@ def test_even_wrong_answers_fit_their_question(
 ) -> None:
     annotator = GoldAnnotator(gold, nearest=nearest, error_rate=error_rate, seed=seed)
     mention = data.draw(st.integers(1, 11))
-    protocol = data.draw(st.sampled_from(list(Protocol)))
+    protocol = data.draw(st.sampled_from([each for each in Protocol if each is not Protocol.GROUP]))
     proposed = None if protocol is Protocol.FOLLOW_UP else data.draw(st.integers(0, mention - 1))
     asked = question(mention, proposed, protocol)
     answer = annotator.answer(asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corefine.annotation.cost import CostModel, most_pairwise_questions
-from corefine.annotation.question import Answer, Protocol, Reply
+from corefine.annotation.question import Answer, Protocol, Question, Reply
 from corefine.document import Span
 
 
@@ -24,13 +24,21 @@ def test_most_pairwise_questions_counts_the_pairs(spans: int) -> None:
     assert most_pairwise_questions(spans, candidates=100) == sum(min(i, 100) for i in range(spans))
 
 
+def asked(protocol: Protocol, group: int = 0) -> Question:
+    return Question(1, Span(9, 9), None, protocol, group=tuple(Span(token, token) for token in range(group)))
+
+
+def test_a_group_costs_something_for_each_mention() -> None:
+    assert CostModel().seconds(asked(Protocol.GROUP, 9), Answer.yes()) == pytest.approx(15.96 + 9 * 2.0)
+
+
 def test_a_no_costs_its_initial_question_too() -> None:
     cost = CostModel(initial=10.0, follow_up=5.0, follow_up_alone=12.0)
     first = Answer.no(Reply.FIRST, Span(0, 0))
-    assert cost.seconds(Protocol.DISCRETE, Answer.yes()) == 10.0
-    assert cost.seconds(Protocol.DISCRETE, first) == 15.0
-    assert cost.seconds(Protocol.DISCRETE, Answer.unsure()) == 10.0
-    assert cost.seconds(Protocol.PAIRWISE, Answer.no()) == 10.0
-    assert cost.seconds(Protocol.FOLLOW_UP, Answer(reply=Reply.FIRST, span=Span(0, 0))) == 12.0
+    assert cost.seconds(asked(Protocol.DISCRETE), Answer.yes()) == 10.0
+    assert cost.seconds(asked(Protocol.DISCRETE), first) == 15.0
+    assert cost.seconds(asked(Protocol.DISCRETE), Answer.unsure()) == 10.0
+    assert cost.seconds(asked(Protocol.PAIRWISE), Answer.no()) == 10.0
+    assert cost.seconds(asked(Protocol.FOLLOW_UP), Answer(reply=Reply.FIRST, span=Span(0, 0))) == 12.0
     assert cost.discrete(yes=3, no=2) == 3 * 10.0 + 2 * 15.0
     assert cost.follow_ups(4) == 48.0

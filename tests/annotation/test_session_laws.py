@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -18,26 +20,34 @@ from corefine.errors import (
 )
 from corefine.prediction import Prediction
 from helpers.making import cases
-from helpers.sessions import state_of
+from helpers.sessions import ask, state_of
 
 
 def choices(session: Session, data: st.DataObject) -> Answer:
     """Any answer at all that a person could send."""
     spans = st.sampled_from([*session.revision.prediction.spans, Span(0, 1), Span(1, 3), Span(0, 10_000)])
     reply = data.draw(st.sampled_from([None, *Reply]))
-    span = data.draw(spans) if reply in (Reply.FIRST, Reply.ANTECEDENT, Reply.BOUNDARIES) else None
+    span = data.draw(spans) if reply not in (None, Reply.NOT_A_MENTION, Reply.UNSURE) else None
     same = data.draw(st.sampled_from([True, False, None]))
     if same is None and reply is None:
         return Answer.unsure()
-    return Answer(same=None if same is True and reply is not None else same, reply=reply, span=span)
+    question = ask(session)
+    struck = data.draw(st.sets(st.sampled_from(question.mentions))) if question.group else ()
+    equal = session.equal_to(question.mention)
+    also = data.draw(st.sets(st.sampled_from(equal))) if equal and reply is Reply.BOUNDARIES else ()
+    same = None if same is True and reply is not None else same
+    return Answer(same=same, reply=reply, span=span, struck=tuple(struck), also=tuple(also))
 
 
-@given(cases(most=10), st.data(), st.sampled_from(list(Protocol)), st.booleans())
+@given(cases(most=10), st.data(), st.sampled_from([p for p in Protocol if p is not Protocol.GROUP]), st.booleans())
 def test_whatever_is_done_the_log_brings_it_back(
     case: tuple[Document, Prediction], data: st.DataObject, protocol: Protocol, infer_first: bool
 ) -> None:
     document, prediction = case
-    session = Session(document, prediction, protocol=protocol, infer_first=infer_first)
+    words = tuple(f"word{token % 3}" for token in range(len(document)))  # so that there are groups
+    settings: dict[str, Any] = {"protocol": protocol, "infer_first": infer_first, "groups": True}
+    document = replace(document, tokens=words)
+    session = Session(document, prediction, **settings)
     for _ in range(data.draw(st.integers(0, 12))):
         before = state_of(session)
         try:
@@ -54,7 +64,7 @@ def test_whatever_is_done_the_log_brings_it_back(
                     session.redo()
         except AnswerError:
             assert state_of(session) == before
-    again = Session(document, prediction, protocol=protocol, infer_first=infer_first)
+    again = Session(document, prediction, **settings)
     log = json.loads(json.dumps(session.log))
     again.replay(log)
     assert state_of(again) == state_of(session)

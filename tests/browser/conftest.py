@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
 
-SETTINGS: dict[str, object] = {"budget_questions": 6, "retrain_every": 0, "least_gain": 0.0}
+SETTINGS: dict[str, object] = {"budget_questions": 6, "retrain_every": 0, "least_gain": 0.0, "groups": False}
 
 
 @pytest.fixture(scope="session")

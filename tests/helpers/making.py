@@ -24,8 +24,13 @@ def spans_of(count: int) -> tuple[Span, ...]:
     return tuple(Span(i, i) for i in range(count))
 
 
-def prediction_of(rows: Sequence[dict[int | str, float]], *, members: Sequence[Sequence[int | str]] = ()) -> Prediction:
-    """A prediction over one-token spans: row i maps candidates, and "-" for epsilon, to probabilities.
+def prediction_of(
+    rows: Sequence[dict[int | str, float]],
+    spans: Sequence[Span] = (),
+    *,
+    members: Sequence[Sequence[int | str]] = (),
+) -> Prediction:
+    """A prediction over these, or one-token spans: row i maps candidates, and "-" for epsilon, to probabilities.
 
     `members` has for each committee member the antecedent it votes for in each row.
     """
@@ -39,7 +44,8 @@ def prediction_of(rows: Sequence[dict[int | str, float]], *, members: Sequence[S
         probabilities[i] = [row.get(EPSILON, 0.0), *(row[key] for key in listed), *[0.0] * (width - len(listed))]
         for m, member in enumerate(members):
             votes[m, i, 0 if member[i] == EPSILON else 1 + listed.index(member[i])] = 1.0
-    return Prediction(spans_of(len(rows)), candidates, probabilities, members=votes if members else None)
+    spans = tuple(spans) or spans_of(len(rows))
+    return Prediction(spans, candidates, probabilities, members=votes if members else None)
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol as Interface
@@ -60,6 +61,8 @@ class GoldAnnotator:
         if question.protocol is Protocol.MENTIONS:
             is_mention = (question.mention in self._cluster) != self._errs(rng)
             return Answer.yes() if is_mention else Answer(reply=Reply.NOT_A_MENTION)
+        if question.protocol is Protocol.GROUP:
+            return self._about_group(question, rng)
         if question.protocol is Protocol.FOLLOW_UP or question.antecedent is None:
             reply, span = self._follow_up(question, rng)
             return Answer(reply=reply, span=span)
@@ -69,6 +72,14 @@ class GoldAnnotator:
         if question.protocol is Protocol.PAIRWISE:
             return Answer.no()
         return Answer.no(*self._follow_up(question, rng))
+
+    def _about_group(self, question: Question, rng: np.random.Generator) -> Answer:
+        """Yes to the entity that has most of the mentions, the others struck out; no if none has two."""
+        entities = Counter(cluster for span in question.group if (cluster := self._cluster.get(span)) is not None)
+        entity, size = entities.most_common(1)[0] if entities else ((), 0)
+        if self._errs(rng):
+            return Answer.yes() if size < len(question.group) else Answer.no()
+        return Answer.yes([span for span in question.group if span not in entity]) if size > 1 else Answer.no()
 
     def _errs(self, rng: np.random.Generator) -> bool:
         return bool(rng.random() < self._error_rate)

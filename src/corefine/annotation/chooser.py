@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import numpy as np
 
+from corefine.annotation.groups import FEWEST, EqualWords, group_of, mass_within
 from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.annotation.question import Protocol, Question, Reply
 from corefine.annotation.revision import Mask, Revision
@@ -31,6 +33,7 @@ class Chooser:
     """Chooses among the questions that a revised prediction leaves open. Answers update it.
 
     answers    the standing answers, which the revision and the links already include
+    groups     what to ask about together, if anything
     """
 
     def __init__(
@@ -41,15 +44,19 @@ class Chooser:
         *,
         protocol: Protocol,
         selector: Selector,
+        groups: EqualWords | None = None,
     ) -> None:
         self.revision = revision
         self._links = links
         self._protocol = protocol
         self._selector = selector
+        self._groups = groups
+        self._grouped: Counter[Span] = Counter()  # how many standing answers there are about a group with the mention
         self._asked: Counter[Span] = Counter()  # how many standing answers there are about a mention
         self._asked_rows: Mask = np.zeros(len(revision.prediction), dtype=np.bool_)
+        self._grouped_rows: Mask = self._asked_rows.copy()
         self._without_candidates: Mask = (revision.prediction.candidates == NONE).all(axis=1)
-        self._corrections: list[AnswerEntry] = []  # those that correct a mention's boundaries
+        self._corrections: list[AnswerEntry] = []  # those that correct boundaries
         for entry in answers:
             self._mark_asked(entry, stands=True)
         self._scores: Floats | None = None  # made for the first question: not every session asks one
@@ -67,18 +74,27 @@ class Chooser:
     def _mark_asked(self, entry: AnswerEntry, *, stands: bool) -> Indices:
         """Note that the question was asked, or no longer was. Returns the rows to score again."""
         question, reply = entry.question, entry.answer.reply
-        self._asked[question.mention] += 1 if stands else -1
-        if reply is Reply.BOUNDARIES:
+        if reply in (Reply.BOUNDARIES, Reply.PROPOSED_BOUNDARIES):
             self._corrections.append(entry) if stands else self._corrections.remove(entry)
+        if question.protocol is Protocol.GROUP:
+            self._count(self._grouped, self._grouped_rows, question.group, stands=stands)
+        if question.protocol is not Protocol.GROUP or reply is Reply.UNSURE:
+            asked = () if reply is Reply.PROPOSED_BOUNDARIES else question.mentions
+            self._count(self._asked, self._asked_rows, asked, stands=stands)
         row = self.revision.nodes.row(question.mention)
-        if row is not None:
-            self._asked_rows[row] = self._asked[question.mention] > 0
-            if reply is Reply.UNSURE and question.antecedent is not None:
-                column = self.revision.column(row, question.antecedent)
-                if column is not None:  # a pair answered 'unsure' is not asked about again
-                    self.revision.unsure_pairs[row, column] = stands
-                    return np.array([row])
+        if row is not None and reply is Reply.UNSURE and question.antecedent is not None:
+            column = self.revision.column(row, question.antecedent)
+            if column is not None:  # a pair answered 'unsure' is not asked about again
+                self.revision.unsure_pairs[row, column] = stands
+                return np.array([row])
         return np.zeros(0, dtype=np.int64)
+
+    def _count(self, counts: Counter[Span], rows: Mask, mentions: Iterable[Span], *, stands: bool) -> None:
+        for mention in mentions:
+            counts[mention] += 1 if stands else -1
+            row = self.revision.nodes.row(mention)
+            if row is not None:
+                rows[row] = counts[mention] > 0
 
     # Choosing
 
@@ -123,6 +139,8 @@ class Chooser:
         row = self._selector.choose(scores, self.open_rows(), self.revision, asked=asked, budget=budget)
         if row is None or self._is_sure(row, least_gain):
             return None
+        if self._groups is not None and (group := self._group(row)):
+            return self._about_group(number, row, group, float(scores[row]))
         antecedent, probability = self._proposal(row)
         nothing_to_propose = self._protocol is Protocol.DISCRETE and antecedent is None
         return Question(
@@ -132,6 +150,38 @@ class Chooser:
             protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
             score=float(scores[row]),
+        )
+
+    def _group(self, row: int) -> tuple[Span, ...]:
+        """The mentions to ask about together with that of a row, if there are several."""
+        if self._groups is None or self._grouped_rows[row]:
+            return ()
+        equal = self._groups.rows(row)
+        if len(equal) < FEWEST:
+            return ()
+        free = ~(self._asked_rows | self._grouped_rows | self.revision.settled)
+        return group_of(self.revision, self._links, equal, row, free)
+
+    def equal_to(self, mention: Span) -> tuple[Span, ...]:
+        """Other mentions with the same words that answers leave open."""
+        row = self.revision.nodes.row(mention)
+        if row is None or self._groups is None:
+            return ()
+        equal = self._groups.rows(row)
+        open_ones = equal[~(self._asked_rows | self.revision.settled)[equal] & (equal != row)]
+        return tuple(self.revision.nodes.spans[each] for each in open_ones.tolist())
+
+    def _about_group(self, number: int, row: int, group: tuple[Span, ...], score: float) -> Question:
+        """One question about a group; its probability is the mean of how much of each mention's mass is on it."""
+        rows = np.array([self.revision.nodes.row(span) for span in group], dtype=np.int64)
+        return Question(
+            number=number,
+            mention=self.revision.nodes.spans[row],
+            antecedent=None,
+            protocol=Protocol.GROUP,
+            probability=mass_within(self.revision, rows),
+            score=score,
+            group=group,
         )
 
     def _is_sure(self, best: int, least_gain: float) -> bool:
@@ -166,9 +216,13 @@ class Chooser:
         """A question about a span with corrected boundaries, in place of the question that it was corrected in."""
         for entry in self._corrections:
             question, span = entry.question, entry.answer.span
+            proposed = question.antecedent
+            if entry.answer.reply is Reply.PROPOSED_BOUNDARIES:
+                span, proposed = question.mention, span
             if span is None or question.protocol is Protocol.MENTIONS or self._asked[span] or self._is_settled(span):
                 continue
-            proposed = question.antecedent
+            if together := self._corrected_together(entry):
+                return Question(number, span, None, Protocol.GROUP, group=together)
             fits = proposed is not None and proposed < span and self._links.relation(proposed, span) is None
             return Question(
                 number=number,
@@ -177,6 +231,12 @@ class Chooser:
                 protocol=question.protocol if fits else Protocol.FOLLOW_UP,
             )
         return None
+
+    def _corrected_together(self, entry: AnswerEntry) -> tuple[Span, ...]:
+        """The spans that an answer corrected likewise, if one question can ask about all of them."""
+        spans = [span for span in entry.corrected if not self._grouped[span]]
+        known = any(self._links.relation(a, b) is not None for a, b in pairwise(spans))
+        return tuple(sorted(spans)) if self._groups is not None and len(spans) >= FEWEST and not known else ()
 
     def _is_settled(self, span: Span) -> bool:
         """Whether answers say what the span's antecedent is, or that it has none."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from corefine.annotation.question import Answer, Protocol
+from corefine.annotation.question import Answer, Protocol, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,13 @@ class CostModel:
     initial            "same entity?"
     follow_up          "mark the first appearance" after a no
     follow_up_alone    the same without an initial question
+    group_mention      each mention of a group, besides the initial question
     """
 
     initial: float = 15.96
     follow_up: float = 15.57
     follow_up_alone: float = 28.01
+    group_mention: float = 2.0
 
     def discrete(self, yes: int, no: int) -> float:
         """Discrete questions with this many yes and no answers. A no includes its initial question."""
@@ -34,10 +36,12 @@ class CostModel:
         """Follow-up questions alone."""
         return self.follow_up_alone * questions
 
-    def seconds(self, protocol: Protocol, answer: Answer) -> float:
+    def seconds(self, question: Question, answer: Answer) -> float:
         """The expected time of one answer."""
-        if protocol is Protocol.FOLLOW_UP:
+        if question.protocol is Protocol.FOLLOW_UP:
             return self.follow_up_alone
+        if question.protocol is Protocol.GROUP:
+            return self.initial + self.group_mention * len(question.group)
         return self.initial + (self.follow_up if answer.reply is not None and answer.same is False else 0.0)
 
 

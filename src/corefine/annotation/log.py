@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from corefine.annotation.question import Answer, Protocol, Question, Reply, span_from_json, span_to_json
+from corefine.annotation.question import (
+    Answer,
+    Protocol,
+    Question,
+    Reply,
+    moved_like,
+    span_from_json,
+    span_to_json,
+)
 from corefine.document import Span
 from corefine.errors import ContradictionError, InputError
 from corefine.links import Assertion, Cannot, First, Must, NotAMention
@@ -43,8 +52,12 @@ class AnswerEntry:
         """What the answer says about mentions, as links."""
         mention, antecedent = self.question.mention, self.question.antecedent
         answer = self.answer
+        if self.question.protocol is Protocol.GROUP:
+            return self._about_group()
         if answer.reply in (Reply.NOT_A_MENTION, Reply.BOUNDARIES):
-            return (NotAMention(mention),)
+            return tuple(NotAMention(span) for span in (mention, *answer.also))
+        if answer.reply is Reply.PROPOSED_BOUNDARIES:
+            return () if antecedent is None else (NotAMention(antecedent),)
         assertions: list[Assertion] = []
         if antecedent is not None and answer.same is not None:
             assertions.append(Must(antecedent, mention) if answer.same else Cannot(antecedent, mention))
@@ -53,11 +66,32 @@ class AnswerEntry:
             assertions.append(First(answer.span, mention) if first else Must(answer.span, mention))
         return tuple(assertions)
 
+    def _about_group(self) -> tuple[Assertion, ...]:
+        """A yes links all that are not struck out, and says that those struck out are not linked to them."""
+        struck = set(self.answer.struck)
+        kept = [span for span in self.question.group if span not in struck]
+        if self.answer.reply is Reply.NOT_A_MENTION:
+            return tuple(map(NotAMention, kept))
+        if not self.answer.same:
+            return ()
+        apart = (Cannot(min(kept[0], span), max(kept[0], span)) for span in self.question.group if span in struck)
+        return (*(Must(a, b) for a, b in pairwise(kept)), *apart)
+
+    @property
+    def corrected(self) -> tuple[Span, ...]:
+        """The spans that the mention, and others likewise, should have been."""
+        span, answer = self.answer.span, self.answer
+        if span is None or answer.reply is not Reply.BOUNDARIES:
+            return ()
+        return (span, *(moved_like(self.question.mention, span, other) for other in answer.also))
+
     @property
     def mentions(self) -> tuple[Span, ...]:
         """Spans that the answer says are mentions, linked or not."""
-        if self.answer.reply is Reply.BOUNDARIES and self.answer.span is not None:
+        if self.answer.reply is Reply.PROPOSED_BOUNDARIES and self.answer.span is not None:
             return (self.answer.span,)
+        if self.answer.reply is Reply.BOUNDARIES:
+            return self.corrected
         return (self.question.mention,) if self.question.protocol is Protocol.MENTIONS and self.answer.same else ()
 
     def to_json(self) -> dict[str, Any]:
@@ -69,6 +103,7 @@ class AnswerEntry:
             "protocol": question.protocol.value,
             "probability": question.probability,
             "score": question.score,
+            **({"group": [span_to_json(span) for span in question.group]} if question.group else {}),
             **self.answer.to_json(),
             "seconds": self.seconds,
         }
@@ -83,6 +118,7 @@ class AnswerEntry:
             protocol=Protocol(fields["protocol"]),
             probability=fields["probability"],
             score=fields["score"],
+            group=tuple(map(span_from_json, fields.get("group", ()))),
         )
         return cls(question, Answer.from_json(fields), fields["seconds"])
 
@@ -152,7 +188,8 @@ def spans_said(entry: LogEntry) -> set[Span]:
     """All spans that an entry names, including the mention asked about and the span of the reply."""
     said = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
     if isinstance(entry, AnswerEntry):
-        said.add(entry.question.mention)
+        said.update(entry.question.mentions)
+        said.update(entry.answer.also)
         if entry.answer.span is not None:
             said.add(entry.answer.span)
     return said

@@ -2,13 +2,16 @@
 
 A *discrete* question has two steps: "same entity?" about a mention and a proposed antecedent and, after a no, "mark the
 first appearance". *Pairwise* asks only the first, *follow-up* only the second. *Mentions* asks "is this a mention?".
+*Group* asks once about several mentions with the same words: "all one entity?".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+from zlib import crc32
 
 from corefine.document import Span, span_of
 from corefine.errors import AnswerError, InvalidSpanError
@@ -19,6 +22,8 @@ class Protocol(StrEnum):
     PAIRWISE = "pairwise"
     FOLLOW_UP = "follow-up"
     MENTIONS = "mentions"
+    GROUP = "group"
+    """Not for a whole session: one of its questions can be of this kind."""
 
 
 class Reply(StrEnum):
@@ -31,22 +36,26 @@ class Reply(StrEnum):
     NOT_A_MENTION = "not-a-mention"
     BOUNDARIES = "boundaries"
     """The mention should be `span`. The question is asked again about that span."""
+    PROPOSED_BOUNDARIES = "proposed-boundaries"
+    """The proposed antecedent should be `span`. The question is asked again with that span."""
     UNSURE = "unsure"
     """Asserts nothing."""
 
 
-_WITH_SPAN = frozenset({Reply.FIRST, Reply.ANTECEDENT, Reply.BOUNDARIES})
-_WITHOUT_YES_OR_NO = frozenset({Reply.NOT_A_MENTION, Reply.BOUNDARIES, Reply.UNSURE})
+_BOUNDARIES = frozenset({Reply.BOUNDARIES, Reply.PROPOSED_BOUNDARIES})
+_WITH_SPAN = _BOUNDARIES | {Reply.FIRST, Reply.ANTECEDENT}
+_WITHOUT_YES_OR_NO = _BOUNDARIES | {Reply.NOT_A_MENTION, Reply.UNSURE}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about one mention.
+    """One question about one mention, or about a group of them.
 
     number         its number in the session, from 1; the answer has the same number
     antecedent     what is proposed; None if the protocol proposes nothing
     probability    of the proposed antecedent given all answers so far, or of being a mention if that is asked
     score          the selector's score, the largest of all open questions
+    group          the mentions that a group question asks about, in document order; `mention` is one of them
     """
 
     number: int
@@ -55,22 +64,41 @@ class Question:
     protocol: Protocol
     probability: float = 0.0
     score: float = 0.0
+    group: tuple[Span, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """A short text that no other question of the session has."""
+        antecedent = "" if self.antecedent is None else str(self.antecedent)
+        group = f":{crc32(' '.join(map(str, self.group)).encode()):x}" if self.group else ""
+        return f"{self.number}:{self.mention}:{antecedent}:{self.protocol.value}{group}"
+
+    @property
+    def mentions(self) -> tuple[Span, ...]:
+        """All mentions that it asks about."""
+        return self.group or (self.mention,)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A person's answer to one question.
 
-    same     yes or no to "same entity?", yes to "is this a mention?"; None if not asked or not answered
-    reply    the answer to the follow-up, or in place of yes or no
-    span     the span of the reply
+    same      yes or no to "same entity?", yes to "is this a mention?"; None if not asked or not answered
+    reply     the answer to the follow-up, or in place of yes or no
+    span      the span of the reply
+    struck    mentions of a group that the yes, or "not a mention", leaves out
+    also      other mentions with the same words whose boundaries are corrected likewise
     """
 
     same: bool | None = None
     reply: Reply | None = None
     span: Span | None = None
+    struck: tuple[Span, ...] = ()
+    also: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.also and self.reply is not Reply.BOUNDARIES:
+            raise AnswerError("only corrected boundaries can be repeated for other mentions")
         if (self.span is not None) != (self.reply in _WITH_SPAN):
             if self.reply is None:
                 raise AnswerError("a span needs a reply: 'first', 'antecedent' or 'boundaries'")
@@ -82,8 +110,8 @@ class Answer:
             raise AnswerError("an answer needs yes, no, or a reply")
 
     @classmethod
-    def yes(cls) -> Answer:
-        return cls(same=True)
+    def yes(cls, struck: Iterable[Span] = ()) -> Answer:
+        return cls(same=True, struck=tuple(struck))
 
     @classmethod
     def no(cls, reply: Reply | None = None, span: Span | None = None) -> Answer:
@@ -99,6 +127,9 @@ class Answer:
             fields["reply"] = self.reply.value
         if self.span is not None:
             fields["span"] = span_to_json(self.span)
+        for name, spans in (("struck", self.struck), ("also", self.also)):
+            if spans:
+                fields[name] = [span_to_json(span) for span in spans]
         return fields
 
     @classmethod
@@ -109,12 +140,26 @@ class Answer:
             same=fields.get("same"),
             reply=None if reply is None else Reply(reply),
             span=None if span is None else span_from_json(span),
+            struck=tuple(map(span_from_json, fields.get("struck", ()))),
+            also=tuple(map(span_from_json, fields.get("also", ()))),
         )
+
+
+def moved_like(mention: Span, corrected: Span, other: Span) -> Span:
+    """Where another mention's boundaries are if they are corrected as those of `mention` are."""
+    return Span(other.start + corrected.start - mention.start, other.end + corrected.end - mention.end)
 
 
 def check_fits(answer: Answer, question: Question) -> None:
     """Raise unless the question can have this answer."""
     protocol, reply = question.protocol, answer.reply
+    if protocol is Protocol.GROUP:
+        _check_group(answer, question)
+        return
+    if answer.struck:
+        raise AnswerError("only mentions of a group can be struck out")
+    if reply is Reply.PROPOSED_BOUNDARIES and question.antecedent is None:
+        raise AnswerError("this question proposes nothing whose boundaries could be wrong")
     if protocol is Protocol.FOLLOW_UP:
         if answer.same is not None:
             raise AnswerError("this question asks only for the first appearance, not for yes or no")
@@ -128,6 +173,18 @@ def check_fits(answer: Answer, question: Question) -> None:
         raise AnswerError("after a no, mark the first appearance or answer 'unsure'")
 
 
+def _check_group(answer: Answer, question: Question) -> None:
+    if answer.reply not in (None, Reply.NOT_A_MENTION, Reply.UNSURE):
+        raise AnswerError(f"a question about a group is not answered by {answer.reply.value!r}")
+    if not set(answer.struck) <= set(question.group):
+        raise AnswerError("only mentions of the group can be struck out")
+    left = len(question.group) - len(set(answer.struck))
+    if answer.struck and (answer.same is False or answer.reply is Reply.UNSURE):
+        raise AnswerError("with this answer nothing is struck out")
+    if left < (2 if answer.same else 1):
+        raise AnswerError("too few mentions are left: say no, and they are asked about one by one")
+
+
 def check_span(answer: Answer, question: Question) -> None:
     """Raise unless the answer's span is where it must be, and is not the antecedent that was just denied."""
     span, mention = answer.span, question.mention
@@ -139,6 +196,10 @@ def check_span(answer: Answer, question: Question) -> None:
         raise InvalidSpanError(f"the antecedent {span} does not come before the mention {mention}")
     if answer.reply is Reply.BOUNDARIES and span == mention:
         raise InvalidSpanError(f"{span} are the present boundaries: give different ones")
+    if answer.reply is Reply.PROPOSED_BOUNDARIES and (span == question.antecedent or span >= mention):
+        raise InvalidSpanError(f"{span} must differ from the proposed {question.antecedent}, and precede {mention}")
+    if mention in answer.also:
+        raise AnswerError(f"{mention} is corrected already")
     if answer.same is False and span == question.antecedent:
         raise AnswerError(f"you said no to {span}: it cannot be in the entity of {mention}")
 

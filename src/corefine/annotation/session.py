@@ -13,6 +13,7 @@ import numpy as np
 
 from corefine.annotation.chooser import Chooser, default_selector
 from corefine.annotation.cost import CostModel
+from corefine.annotation.groups import EqualWords, check_same_words
 from corefine.annotation.log import (
     LOG_VERSION,
     Action,
@@ -38,6 +39,7 @@ class Session:
     """Questions about one document, each chosen given all answers so far.
 
     budget     when to stop: a `Budget`, or a number of questions
+    groups     whether to ask once about several mentions with the same words, where that can be done
     closure    the class that revises the prediction. The default follows all that an answer implies; the ablations of
                the simulation replace it.
 
@@ -54,15 +56,19 @@ class Session:
         selector: Selector | None = None,
         budget: Budget | int | None = None,
         infer_first: bool = False,
+        groups: bool = False,
         cost: CostModel | None = None,
         closure: type[Revision] = Revision,
     ) -> None:
         self.document = document
         self.protocol = Protocol(protocol)
+        if self.protocol is Protocol.GROUP:
+            raise InputError("no session asks about groups alone: use the protocol 'discrete' with groups=True")
         self.selector = selector or default_selector(self.protocol)
         self.budget = Budget(budget) if isinstance(budget, int) else budget or Budget()
         self.cost = cost or CostModel()
         self.links = Links(infer_first=infer_first)
+        self.groups = groups and self.protocol is Protocol.DISCRETE
         self._closure = closure
         self._given: dict[int, LogEntry] = {}  # all entries ever
         self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
@@ -98,7 +104,10 @@ class Session:
             self._check_inside(span)
         answers = [entry for entry in self._standing.values() if isinstance(entry, AnswerEntry)]
         revision = self._closure(prediction, self.links, answers)
-        self._chooser = Chooser(revision, self.links, answers, protocol=self.protocol, selector=self.selector)
+        groups = EqualWords(self.document, prediction) if self.groups else None
+        self._chooser = Chooser(
+            revision, self.links, answers, protocol=self.protocol, selector=self.selector, groups=groups
+        )
         if not keep_open:
             self._open = None
 
@@ -128,7 +137,7 @@ class Session:
             raise QuestionNotOpenError(f"question {number} is not open; question {question.number} is")
         check_fits(answer, question)
         if seconds is None:
-            seconds = self.cost.seconds(question.protocol, answer)
+            seconds = self.cost.seconds(question, answer)
         return self._add(AnswerEntry(question, answer, seconds), withdrawing)
 
     def edit(
@@ -204,6 +213,10 @@ class Session:
     def open_mentions(self) -> int:
         """How many mentions could still be asked about, whatever the budget."""
         return int(self._chooser.open_rows().sum())
+
+    def equal_to(self, mention: Span) -> tuple[Span, ...]:
+        """Other mentions with the same words that answers leave open; none unless the session asks about groups."""
+        return self._chooser.equal_to(mention)
 
     def relabelled(self) -> Document:
         """The document with the clusters that the model and the answers make together."""
@@ -293,6 +306,7 @@ class Session:
             self._check_inside(span)
         if isinstance(entry, AnswerEntry):
             check_span(entry.answer, entry.question)
+            check_same_words(self.document, entry)
         elif not entry.assertions and not entry.mentions:
             raise AnswerError("this edit says nothing")
         for number in withdrawn:
@@ -328,8 +342,8 @@ class Session:
         self._chooser.update(entry, change, stands=True)
         self._open = None
         closed = np.flatnonzero(open_before & ~self._chooser.open_rows())
-        mention = entry.question.mention if isinstance(entry, AnswerEntry) else None
-        settled = tuple(span for row in closed if (span := self.revision.nodes.spans[row]) != mention)
+        asked = entry.question.mentions if isinstance(entry, AnswerEntry) else ()
+        settled = tuple(span for row in closed if (span := self.revision.nodes.spans[row]) not in asked)
         return Outcome(number, settled, self.links.known_pairs(spans) - pairs_before)
 
     def _take_back(self, number: int) -> None:

@@ -44,12 +44,12 @@ def best_name(document: Document, mentions: Iterable[Span]) -> Span:
 
 
 def spans_in_order(entry: LogEntry) -> list[Span]:
-    """The spans of an entry. Those of an answer are the mention, the proposed antecedent and the reply's span."""
+    """The spans of an entry. Those of an answer are its mentions, the proposed antecedent and the reply's spans."""
     if isinstance(entry, EditEntry):
         named = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
         return sorted(named, key=document_order)
     question = entry.question
-    spans = (question.mention, question.antecedent, entry.answer.span)
+    spans = (*question.mentions, question.antecedent, entry.answer.span, *entry.answer.also)
     return list(dict.fromkeys(span for span in spans if span is not None))
 
 
@@ -62,6 +62,8 @@ def entry_text(entry: LogEntry, document: Document) -> str:
 def question_text(question: Question, quote: Quote) -> str:
     """A question in words."""
     mention = quote(question.mention)
+    if question.protocol is Protocol.GROUP:
+        return f"Are these {len(question.group)} {mention} all one entity?"
     if question.protocol is Protocol.MENTIONS:
         return f"Is {mention} a mention?"
     if question.antecedent is None:
@@ -72,6 +74,8 @@ def question_text(question: Question, quote: Quote) -> str:
 def answer_text(question: Question, answer: Answer, quote: Quote) -> str:
     """An answer in words."""
     mention = quote(question.mention)
+    if question.protocol is Protocol.GROUP:
+        return _about_group(question, answer, mention)
     other = None if question.antecedent is None else quote(question.antecedent)
     span = None if answer.span is None else quote(answer.span)
     no = f"{mention} is not {other}; " if answer.same is False and other is not None else ""
@@ -87,11 +91,27 @@ def answer_text(question: Question, answer: Answer, quote: Quote) -> str:
         case Reply.NOT_A_MENTION:
             return f"{mention} is not a mention"
         case Reply.BOUNDARIES:
-            return f"the mention is {span}, not {mention}"
+            also = f", and so for {len(answer.also)} more like it" if answer.also else ""
+            return f"the mention is {span}, not {mention}{also}"
+        case Reply.PROPOSED_BOUNDARIES:
+            return f"the earlier mention is {span}, not {other}"
         case Reply.UNSURE:
             return f"{no}unsure about {mention}"
         case None:
             return f"{mention} is not {other}"
+
+
+def _about_group(question: Question, answer: Answer, mention: str) -> str:
+    size, struck = len(question.group), len(answer.struck)
+    some = f"{size - struck} of {size}" if struck else f"all {size}"
+    if answer.same is True:
+        apart = f"; the other {'one is' if struck == 1 else f'{struck} are'} not" if struck else ""
+        return f"{some} {mention} are one entity{apart}"
+    if answer.reply is Reply.NOT_A_MENTION:
+        return f"{some} {mention} are not mentions"
+    if answer.reply is Reply.UNSURE:
+        return f"unsure about {size} {mention}"
+    return f"not all {size} {mention} are one entity"
 
 
 def _edited(entry: EditEntry, quote: Quote) -> str:

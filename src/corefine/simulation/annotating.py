@@ -74,6 +74,7 @@ def session_of(document: Document, prediction: Prediction, config: SimulationCon
         selector=make_selector(config.selector, clustered=config.clustered, sample=config.sample, **seeded),
         budget=budget,
         infer_first=config.infer_first,
+        groups=config.groups,
         cost=config.cost,
         closure=CLOSURES[config.closure],
     )
@@ -101,7 +102,7 @@ def annotate_document(
         if question is None:
             break
         answer = annotator.answer(question)
-        answered = AnswerEntry(question, answer, config.cost.seconds(question.protocol, answer))
+        answered = AnswerEntry(question, answer, config.cost.seconds(question, answer))
         passed = False
         began = clock()
         try:
@@ -145,6 +146,7 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
         clustered=True,
         closure="incremental",
         infer_first=False,
+        groups=False,
         nearest=False,
         error_rate=0.0,
     )

@@ -59,6 +59,7 @@ class SimulationConfig(Config):
 
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     annotator: str = setting("gold", "Who answers: gold, or an annotator of your own (module:attribute).")
+    groups: bool = setting(False, "Whether to ask once about several mentions with the same words (discrete only).")
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
@@ -86,6 +87,9 @@ class SimulationConfig(Config):
     cost_initial: NonNegativeFloat = setting(CostModel().initial, "Seconds for 'same entity?'.")
     cost_follow_up: NonNegativeFloat = setting(CostModel().follow_up, "Seconds for the first appearance, after a no.")
     cost_follow_up_alone: NonNegativeFloat = setting(CostModel().follow_up_alone, "Seconds for the same, asked alone.")
+    cost_group_mention: NonNegativeFloat = setting(
+        CostModel().group_mention, "Seconds for each mention of a group, besides those for 'same entity?'."
+    )
 
     def _check(self) -> None:
         # imports numpy, which `corefine --help` does not need
@@ -105,6 +109,8 @@ class SimulationConfig(Config):
                 f"the selector {self.selector!r} does not fit the protocol {self.protocol!r}: "
                 "pairwise-entropy and random choose pairwise questions, all but pairwise-entropy choose others"
             )
+        if self.groups and (self.protocol != "discrete" or self.closure != "incremental"):
+            raise ConfigError("groups = true needs discrete questions and links that are closed incrementally")
         if not self.initial and self.learner == "model" and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
         if not self.initial and self.members > 1:
@@ -121,7 +127,9 @@ class SimulationConfig(Config):
 
     @property
     def cost(self) -> CostModel:
-        return CostModel(self.cost_initial, self.cost_follow_up, self.cost_follow_up_alone)
+        return CostModel(
+            self.cost_initial, self.cost_follow_up, self.cost_follow_up_alone, group_mention=self.cost_group_mention
+        )
 
     @classmethod
     def _completed(cls, values: dict[str, Any]) -> dict[str, Any]:

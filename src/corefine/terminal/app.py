@@ -107,6 +107,7 @@ class Terminal(App[None]):
     def __init__(self, workspaces: Workspaces, person_id: int) -> None:
         super().__init__()
         self.workspaces, self.person_id = workspaces, person_id
+        workspaces.groups = False  # striking out needs a pointer
         self.mode = ASKING
         self.shown = Shown("empty")
         self.marked = Span(0, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span
@@ -114,6 +114,8 @@ def _asked(session: Session) -> Iterable[tuple[Span, Span]]:
     for answered in session.answers:
         if answered.question.antecedent is not None and answered.answer.same is not None:
             yield answered.question.antecedent, answered.question.mention
+        elif answered.answer.same is not None:
+            yield from pairwise(answered.question.group)
 
 
 def _says(session: Session, antecedent: Span, mention: Span) -> bool | None:

@@ -49,7 +49,8 @@ def disagreements(project: Project) -> list[Disagreement]:
 def _within(snapshot: Snapshot, info: DocumentInfo) -> Iterator[Disagreement]:
     sessions = snapshot.sessions(info.id)
     decided = {decision.span: decision for decision in snapshot.decisions(info.id)}
-    asked = {answered.question.mention for session in sessions.values() for answered in session.answers}
+    answers = [answered for session in sessions.values() for answered in session.answers]
+    asked = {mention for answered in answers for mention in answered.question.mentions}
     listed: list[Span] = []
     for mention in sorted(asked, key=document_order):
         pairs = combinations(sessions.values(), 2)
@@ -80,7 +81,7 @@ def _opinion(name: str, session: Session, mention: Span) -> Opinion:
     links = session.links
     entity = links.entity_of(mention)
     known = entity is not None and (len(entity) > 1 or links.has_no_antecedent(mention))
-    answers = [answered.answer for answered in session.answers if answered.question.mention == mention]
+    answers = [answered.answer for answered in session.answers if mention in answered.question.mentions]
     return Opinion(
         person=name,
         is_mention=links.is_mention(mention),

@@ -15,6 +15,7 @@ from corefine.project.store import schema, settings
 from corefine.project.store.log import Timing
 
 INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
+GROUP, EACH = "Question about equal words", "Each mention of it, besides an initial question"
 READING = "Reading a document"
 FEWEST = 20
 """With fewer answers of a kind, the cost model has the paper's time for it."""
@@ -36,7 +37,20 @@ def measure(connection: Connection) -> list[TimingRow]:
     columns = schema.events.c
     query = select(columns.event, columns.reading, columns.initial, columns.follow_up)
     rows = connection.execute(query.where(columns.kind == "answer"))
-    return table((Protocol(json.loads(text)["protocol"]), Timing(*seconds)) for text, *seconds in rows)
+    timed, groups = [], []
+    for text, *seconds in rows:
+        event, timing = json.loads(text), Timing(*seconds)
+        timed.append((Protocol(event["protocol"]), timing))
+        if event.get("group") and timing.initial is not None:
+            groups.append((timing.initial, len(event["group"])))
+    found = table(timed)
+    return [*found, *_group_rows(groups, cost_model(found).initial)] if groups else found
+
+
+def _group_rows(groups: list[tuple[float, int]], initial: float) -> list[TimingRow]:
+    """The seconds of group questions, and what each of their mentions takes besides an initial question."""
+    each = [max(0.0, seconds - initial) / mentions for seconds, mentions in groups]
+    return [_row(GROUP, [seconds for seconds, _ in groups]), _row(EACH, each)]
 
 
 def table(timed: Iterable[tuple[Protocol, Timing]]) -> list[TimingRow]:
@@ -60,6 +74,7 @@ def cost_model(rows: list[TimingRow]) -> CostModel:
         initial=mean.get(INITIAL, paper.initial),
         follow_up=mean.get(FOLLOW_UP, paper.follow_up),
         follow_up_alone=mean.get(ALONE, paper.follow_up_alone),
+        group_mention=mean.get(EACH, paper.group_mention),
     )
 
 

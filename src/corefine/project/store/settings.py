@@ -58,6 +58,7 @@ class ProjectConfig(Config):
     least_gain: Share = setting(
         0.05, "A document ends when no answer is likelier than this to differ from what the model expects; 0: never."
     )
+    groups: bool = setting(True, "Ask once about several mentions with the same words (discrete questions only).")
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")
     overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
@@ -68,6 +69,8 @@ class ProjectConfig(Config):
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:
+        if self.protocol is Protocol.GROUP:
+            raise ConfigError("ProjectConfig: 'group' is not a protocol of its own: it is the setting groups")
         if not is_selector(self.selector):
             allowed = ", ".join(SELECTORS)
             raise ConfigError(f"ProjectConfig: selector must be one of {allowed}, not {self.selector!r}")

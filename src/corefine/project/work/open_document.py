@@ -65,6 +65,7 @@ def restore_session(
         selector=make_selector(settings.selector_name(), sample=settings.sampled_share()),
         budget=settings.budget(document),
         infer_first=settings.infer_first,
+        groups=settings.groups,
         cost=cost,
     )
     if rows:

@@ -368,5 +368,4 @@ class Workspace:
 
 def question_id_of(question: Question) -> str:
     """An id for a question. An answer carries it, so it cannot be applied to a different question."""
-    antecedent = "" if question.antecedent is None else str(question.antecedent)
-    return f"{question.number}:{question.mention}:{antecedent}:{question.protocol.value}"
+    return question.id

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -34,6 +35,7 @@ class Workspaces:
     def __init__(self, project: Project, *, most_open: int = MOST_OPEN) -> None:
         self.project = project
         self.settings, self.cost = project.settings, project.cost
+        self.groups = True  # False where nobody can be asked about several mentions at once
         self.without_budget: set[tuple[int, int]] = set()  # people who want to be asked more, and where
         self._most = most_open
         self._lock = threading.Lock()
@@ -191,7 +193,8 @@ class Workspaces:
             with self.project.database.read() as connection:
                 rows = log.events_of(connection, person_id=person_id, document_id=document_id)
             document = self.project.documents.get(document_id)
-            session = restore_session(document, rows, prediction, self.settings, self.cost)
+            settings = replace(self.settings, groups=self.settings.groups and self.groups)
+            session = restore_session(document, rows, prediction, settings, self.cost)
         except (CorefineError, LookupError, ValueError) as error:
             raise damaged(self._name(document_id), error) from error
         if (person_id, document_id) in self.without_budget:

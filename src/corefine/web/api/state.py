@@ -100,6 +100,8 @@ class QuestionView(BaseModel):
     """The answer names the question by `id`. `antecedent` is None where the protocol proposes none.
 
     apart    the first mention of each entity that earlier answers say the mention is not in
+    group    the mentions that a question about a group asks about
+    equal    other open mentions with the same words, for which a correction can be repeated
     """
 
     id: str
@@ -112,6 +114,8 @@ class QuestionView(BaseModel):
     antecedent_text: str | None
     probability: float
     apart: list[SpanJson] = []
+    group: list[SpanJson] = []
+    equal: list[SpanJson] = []
     why: Why
 
     @classmethod
@@ -123,6 +127,7 @@ class QuestionView(BaseModel):
         question: Question,
         why: Why,
         apart: Sequence[Span] = (),
+        equal: Sequence[Span] = (),
     ) -> QuestionView:
         antecedent = question.antecedent
         return cls(
@@ -136,6 +141,8 @@ class QuestionView(BaseModel):
             antecedent_text=None if antecedent is None else document.words(antecedent),
             probability=question.probability,
             apart=list(apart),
+            group=list(question.group),
+            equal=list(equal),
             why=why,
         )
 
@@ -269,8 +276,15 @@ class State(BaseModel):
         opened, asked, question = shown.opened, shown.question, None
         if opened is not None and asked is not None:
             session, why = opened.session, Why.of(opened.session, asked)
-            apart = _apart(session, asked.mention)
-            question = QuestionView.of(question_id_of(asked), opened.document_id, session.document, asked, why, apart)
+            question = QuestionView.of(
+                question_id_of(asked),
+                opened.document_id,
+                session.document,
+                asked,
+                why,
+                _apart(session, asked.mention),
+                session.equal_to(asked.mention),
+            )
         return cls(
             state=shown.state,  # type: ignore[arg-type]  # the same words
             document=shown.document_id,

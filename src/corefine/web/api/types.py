@@ -89,9 +89,11 @@ class AnswerJson(RequestModel):
     same: bool | None = None
     reply: Reply | None = None
     span: SpanJson | None = None
+    struck: Annotated[tuple[SpanJson, ...], Field(max_length=100)] = ()
+    also: Annotated[tuple[SpanJson, ...], Field(max_length=1000)] = ()
 
     def to_answer(self) -> Answer:
-        return Answer(self.same, self.reply, self.span)
+        return Answer(self.same, self.reply, self.span, self.struck, self.also)
 
 
 @pydantic_dataclass(frozen=True, config=STRICT)

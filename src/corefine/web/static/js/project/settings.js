@@ -20,6 +20,7 @@ const FIELDS = [
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
   ["least_gain", "Stop when the model is sure", "A document ends when no answer is likelier than this (0.05 is 5 %) to differ from what the model expects. 0: only its budget ends it.", "number"],
+  ["groups", "Ask once about equal words", "Where the same words, such as a name, stand several times: “these 9: all one entity?” Discrete questions only.", "check"],
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],
   ["retrain_every", "Answers between trainings", "0: only on demand.", "whole"],

@@ -5,9 +5,10 @@
 
 import { visible } from "../core/dom.js";
 import { choices, occurrences } from "./finder.js";
+import { Group } from "./group.js";
 import { askAgain } from "./rejected.js";
 import { QuestionPanel } from "./panel.js";
-import { compare, first, key, last, same } from "../text/spans.js";
+import { compare, first, key, last, moved, same } from "../text/spans.js";
 import { Stopwatch } from "../core/stopwatch.js";
 
 export class QuestionFlow {
@@ -29,6 +30,8 @@ export class QuestionFlow {
       first: () => this.isFirst(),
       use: () => this.use(),
       notAMention: () => this.reply("not-a-mention"),
+      proposed: () => this.correct(this.correcting === "mention" ? "antecedent" : "mention"),
+      likewise: () => this.repeat(!this.repeating),
       unsure: () => this.reply("unsure"),
       boundaries: () => this.boundaries(),
       back: () => this.back(),
@@ -37,12 +40,15 @@ export class QuestionFlow {
       search: (words, shown) => this.search(words, shown),
       instead: (chance) => this.instead(chance),
     });
+    this.group = new Group(reader, () => this.panel.group(this.group));
+    this.panel.extra.prepend(this.group.element);
     reader.chosen = (span) => this.chosen(span);
+    reader.scroller.addEventListener("click", ({ target }) => this.phase === "group" && this.group.click(reader.view.tokenAt(target)));
   }
 
   /** Whether the question can be answered now. */
   get open() {
-    return this.phase === "initial" || this.phase === "follow-up" || this.phase === "boundaries";
+    return ["initial", "follow-up", "boundaries", "group"].includes(this.phase);
   }
 
   /** Whether Escape leads from the follow-up back to yes or no. */
@@ -61,8 +67,10 @@ export class QuestionFlow {
     view.markAll("shown", []);
     if (question.antecedent) fold.between(question.antecedent, question.mention);
     else fold.none();
-    this.enter(question.protocol === "follow-up" ? "follow-up" : "initial");
-    this.reveal();
+    if (question.protocol !== "group") this.group.clear();
+    this.enter({ "follow-up": "follow-up", group: "group" }[question.protocol] ?? "initial");
+    if (question.protocol === "group") this.group.ask(question.group, question.mention);
+    else this.reveal();
     this.announce();
   }
 
@@ -84,12 +92,14 @@ export class QuestionFlow {
     view.mark("antecedent", null);
     view.mark("mention", null);
     view.markAll("shown", []);
+    this.group.clear();
     fold.none();
   }
 
   reveal() {
     const { mention, antecedent } = this.question;
-    this.reader.reveal(...(antecedent ? [antecedent, mention] : [mention]));
+    if (this.phase === "group") this.group.draw();
+    else this.reader.reveal(...(antecedent ? [antecedent, mention] : [mention]));
   }
 
   announce() {
@@ -104,8 +114,9 @@ export class QuestionFlow {
     this.phase = phase;
     this.panel.ask(this.question, phase, { canGoBack: this.canGoBack });
     const { selection } = this.reader;
-    if (phase === "initial") selection.end();
-    if (phase === "boundaries") selection.begin({ span: this.question.mention });
+    if (phase === "initial" || phase === "group") selection.end();
+    if (phase === "group") this.panel.group(this.group);
+    if (phase === "boundaries") this.correct("mention");
     if (phase === "follow-up") this.begin();
     this.watch.start();
   }
@@ -166,9 +177,12 @@ export class QuestionFlow {
 
   yes() {
     if (this.phase === "initial") this.say({ same: true });
+    else if (this.phase === "group" && this.group.enough) this.say({ same: true, struck: this.group.struck });
+    else if (this.phase === "group") this.panel.say("Too few are left. Say no: then they are asked about one by one.", "warn");
   }
 
   no() {
+    if (this.phase === "group") return this.say({ same: false });
     if (this.phase !== "initial") return;
     if (this.question.protocol === "mentions") this.say({ reply: "not-a-mention" });
     else if (this.question.protocol === "pairwise") this.say({ same: false });
@@ -189,6 +203,7 @@ export class QuestionFlow {
 
   reply(reply) {
     if (this.phase === "boundaries") return;
+    if (this.phase === "group" && reply === "not-a-mention") return this.say({ reply, struck: this.group.struck });
     // "Not a mention" replaces a no; "unsure" after a no keeps the no.
     this.say(reply === "unsure" ? { ...this.denied, reply } : { reply });
   }
@@ -198,6 +213,37 @@ export class QuestionFlow {
     this.from = this.phase;
     this.spend();
     this.enter("boundaries");
+    this.panel.say("Drag over the right words, or Shift with ← → moves the end and Alt with ← → the start.");
+  }
+
+  /** Whose boundaries are wrong: those of the mention or of the proposed antecedent. */
+  correct(which) {
+    const { mention, antecedent } = this.question;
+    if (which === "antecedent" && !antecedent) return;
+    this.correcting = which;
+    this.repeating = false;
+    const span = which === "mention" ? mention : antecedent;
+    const allowed = which === "mention" ? () => true : (token) => token <= last(mention);
+    this.panel.correct(this.question, which);
+    this.reader.selection.begin({ span, allowed });
+    this.reader.reveal(span);
+  }
+
+  /** Other mentions with the same words that the same correction fits. */
+  likewise(span) {
+    const { mention, equal = [] } = this.question;
+    if (this.correcting !== "mention" || same(span, mention)) return [];
+    const { view } = this.reader;
+    const words = (each) => view.words(each).toLocaleLowerCase();
+    const fits = (each) => first(each) >= 0 && last(each) < view.tokens.length && words(each) === words(span);
+    return equal.filter((other) => fits(moved(mention, span, other)));
+  }
+
+  repeat(on) {
+    const others = this.likewise(this.reader.selection.span);
+    if (this.phase !== "boundaries" || !others.length) return;
+    this.repeating = on;
+    this.panel.likewise(others.length, on);
   }
 
   back() {
@@ -217,8 +263,11 @@ export class QuestionFlow {
     const { span } = this.reader.selection;
     if (!span) return;
     if (this.phase === "boundaries") {
-      if (same(span, this.question.mention)) this.panel.say("These are the boundaries it has. Select other words.", "warn");
-      else this.say({ reply: "boundaries", span });
+      const wrong = this.question[this.correcting];
+      if (same(span, wrong)) this.panel.say("These are the boundaries it has. Select other words.", "warn");
+      else if (this.correcting === "antecedent" && compare(span, this.question.mention) >= 0) this.panel.say("The earlier words come before the mention.", "warn");
+      else if (this.correcting === "antecedent") this.say({ reply: "proposed-boundaries", span });
+      else this.say({ reply: "boundaries", span, ...(this.repeating ? { also: this.likewise(span) } : {}) });
     } else if (this.phase === "follow-up") {
       if (same(span, this.question.mention)) this.isFirst();
       else if (compare(span, this.question.mention) > 0) this.panel.say("The first appearance comes before the mention.", "warn");
@@ -262,12 +311,13 @@ export class QuestionFlow {
   chosen(span) {
     const { reader, panel } = this;
     panel.chosen(span === null ? null : reader.view.words(span));
+    if (this.phase === "boundaries") panel.likewise(span === null ? 0 : this.likewise(span).length, this.repeating);
     if (span === null || !this.open) return reader.offer([]);
     reader.fold.show(first(span));
     const { selection } = reader;
     const wider = selection.wider && { label: "Wider", key: "W", run: () => this.widen() };
     if (this.phase === "boundaries") {
-      const changed = key(span) !== key(this.question.mention);
+      const changed = key(span) !== key(this.question[this.correcting]);
       return reader.offer(changed ? [{ label: "These words", key: "↵", keys: "Enter", run: () => this.use(), primary: true }] : []);
     }
     return reader.offer([

@@ -9,16 +9,24 @@ export function bindings(flow) {
   const { reader, panel } = flow;
   const initial = () => flow.phase === "initial";
   const follow = () => flow.phase === "follow-up";
-  const either = () => initial() || follow();
+  const group = () => flow.phase === "group";
+  const either = () => initial() || follow() || group();
+  const bounds = () => flow.phase === "boundaries";
   const picking = () => follow() || flow.phase === "boundaries";
   const asked = (keys, label, when, run) => ({ keys, label, group: ASKED, when, run });
   const choosing = (keys, label, when, run, more = {}) => ({ keys, label, group: CHOOSING, when, run, ...more });
   return [
-    asked(["y"], "Yes", initial, () => flow.yes()),
-    asked(["n"], "No", initial, () => flow.no()),
+    asked(["y"], "Yes", () => initial() || group(), () => flow.yes()),
+    asked(["n"], "No", () => initial() || group(), () => flow.no()),
     asked(["f"], "This is the first appearance", follow, () => flow.isFirst()),
     asked(["x"], "Not a mention", either, () => flow.reply("not-a-mention")),
-    asked(["b"], "Wrong boundaries: choose the right words", either, () => flow.boundaries()),
+    asked(["b"], "Wrong boundaries: choose the right words", () => initial() || follow(), () => flow.boundaries()),
+    asked(["s"], "Strike out a mention of a group", group, () => flow.group.toggleHere()),
+    asked([..."123456789"], "Strike out the mention with this number", group, (event) => flow.group.toggle(Number(event.key) - 1)),
+    asked(["ArrowDown"], "Next mention of a group", group, () => flow.group.step(1)),
+    asked(["ArrowUp"], "Previous mention of a group", group, () => flow.group.step(-1)),
+    choosing(["p"], "Correct the earlier words instead", bounds, () => panel.act.proposed()),
+    choosing(["a"], "Correct others with the same words too", bounds, () => panel.act.likewise()),
     asked(["u"], "Unsure, ask something else", either, () => flow.reply("unsure")),
     asked(["Escape"], "Back", picking, () => flow.back()),
     choosing(["Enter"], "Use the selection", () => picking() && reader.selection.span !== null, () => flow.use()),

@@ -10,6 +10,7 @@ const TITLES = {
   pairwise: "Same entity?",
   "follow-up": "Mark the first appearance",
   mentions: "Is this a mention?",
+  group: "All one entity?",
 };
 
 export class QuestionPanel {
@@ -42,7 +43,7 @@ export class QuestionPanel {
       h("div", { class: "ask" }, this.title, this.back, this.pair),
       h("div", { class: "actions" }, ...Object.values(this.sets)),
       this.said,
-      h("div", { class: "extra" }, this.list.element, this.why),
+      (this.extra = h("div", { class: "extra" }, this.list.element, this.why)),
       h("div", { class: "panel-foot" }, this.undo, this.redo, h("span", { class: "gap" }), this.finish),
     );
   }
@@ -60,6 +61,9 @@ export class QuestionPanel {
     const set = (name, ...children) => h("div", { class: "set", data: { set: name }, hidden: true }, ...children);
     this.use = button("Use selection", { key: "↵", keys: "Enter", run: () => act.use() });
     this.bound = button("Use selection", { key: "↵", keys: "Enter", class: "primary", run: () => act.use() });
+    this.other = button("", { key: "P", class: "small", run: () => act.proposed() });
+    this.also = button("", { key: "A", class: "small", run: () => act.likewise() });
+    this.allOne = button("Yes", { key: "Y", class: "primary yes", run: () => act.yes() });
     this.proceed = button("", { key: "↵", keys: "Enter", class: "primary", run: () => act.proceed() });
     this.aside = button("Review it", { key: "R", run: () => act.review() });
     return {
@@ -81,7 +85,17 @@ export class QuestionPanel {
       boundaries: set(
         "boundaries",
         h("div", { class: "main-two" }, this.bound),
-        h("p", { class: "help" }, "Drag over the right words, or Shift with ← → moves the end and Alt with ← → the start."),
+        h("div", { class: "others" }, this.other, this.also),
+      ),
+      group: set(
+        "group",
+        h("div", { class: "main-two" }, this.allOne, button("No, one by one", { key: "N", class: "no", run: () => act.no() })),
+        h(
+          "div",
+          { class: "others" },
+          button("None is a mention", { key: "X", class: "small", run: () => act.notAMention() }),
+          button("Unsure", { key: "U", class: "small", run: () => act.unsure() }),
+        ),
       ),
       proceed: set("proceed", h("div", { class: "main-two" }, this.proceed, this.aside), (this.links = h("div", { class: "others" })), h("p", { class: "help" })),
     };
@@ -94,25 +108,48 @@ export class QuestionPanel {
     this.element.dataset.phase = name ?? "none";
   }
 
-  /** Show a question in one of its phases: initial, follow-up, boundaries. */
+  /** Show a question in one of its phases: initial, follow-up, boundaries, group. */
   ask(question, phase, { canGoBack = false } = {}) {
     const mention = quoted(question.mention_text, { class: "chip mention-chip" });
     const words =
-      phase === "boundaries"
-        ? ["Which words should ", mention, " have been?"]
+      phase === "group"
+        ? [`Are these ${question.group.length} `, mention, " all one entity?"]
         : phase === "follow-up"
           ? ["Where does the entity of ", mention, " appear first?"]
           : question.protocol === "mentions"
             ? ["Does ", mention, " refer to something?"]
             : ["Is ", mention, " the same as ", quoted(question.antecedent_text ?? "", { class: "chip antecedent-chip" }), "?"];
-    this.title.textContent = phase === "initial" ? TITLES[question.protocol] : phase === "follow-up" ? TITLES["follow-up"] : "Wrong boundaries";
-    replace(this.pair, words);
+    this.title.textContent = { initial: TITLES[question.protocol], boundaries: "Wrong boundaries" }[phase] ?? TITLES[phase];
+    if (phase !== "boundaries") replace(this.pair, words); // else see `correct`
     this.element.dataset.question = question.id;
     this.set(phase);
     this.busy(false);
     this.back.hidden = phase === "initial" || !canGoBack;
     this.chosen(null);
     if (phase === "initial") why(this.why, question, this.act);
+  }
+
+  /** Say whose boundaries are being corrected: the mention's or the antecedent's. */
+  correct(question, which) {
+    const earlier = which === "antecedent";
+    const wrong = quoted(earlier ? question.antecedent_text : question.mention_text, { class: `chip ${which}-chip` });
+    replace(this.pair, ["Which words should ", wrong, " have been?"]);
+    this.other.hidden = !question.antecedent;
+    this.other.firstChild.textContent = earlier ? "The later words instead" : "The earlier words instead";
+    this.likewise(0, false);
+  }
+
+  /** Offer to correct so many others likewise. */
+  likewise(count, on) {
+    this.also.hidden = !count;
+    this.also.setAttribute("aria-pressed", String(on));
+    this.also.firstChild.textContent = count === 1 ? "Also the other one" : `Also the ${count} others`;
+  }
+
+  /** What yes says about a group now. */
+  group(group) {
+    this.allOne.firstChild.textContent = group.label;
+    this.allOne.disabled = !group.enough;
   }
 
   /** Take the row with this number from the reasons. */

@@ -1,0 +1,104 @@
+"""One question about several mentions with the same words, and corrections that are repeated or about the proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from helpers.browser_driving import Driver, Open, Server
+
+GROUP = ".panel[data-phase='group']"
+
+
+def to_group(driver: Driver) -> dict[str, object]:
+    """Answer until a question is about a group."""
+    for _ in range(60):
+        question: dict[str, object] = driver.server.get("/next")["question"]
+        if question["protocol"] == "group":
+            driver.page.locator(GROUP).wait_for()
+            return question
+        driver.answered("u")
+    raise AssertionError("no question was about a group")
+
+
+@pytest.fixture
+def server(launch: Callable[..., Server]) -> Server:
+    return launch(groups=True, budget_questions=200)
+
+
+def test_by_keys_by_mouse_and_undone(server: Server, visit: Open) -> None:
+    driver = visit(server)
+    page = driver.page
+    driver.annotate(server.id_of("keyboard"))
+    question = to_group(driver)
+    group = question["group"]
+    assert isinstance(group, list)
+    rows = page.locator(".group .row-choice")
+    assert rows.count() == len(group)
+    assert page.locator(".t.member").count() >= len(group)
+    yes = page.locator("[data-set=group] .yes")
+    assert yes.inner_text().startswith(f"Yes, all {len(group)} mentions")
+
+    driver.press("2")
+    assert rows.nth(1).get_attribute("aria-pressed") == "true"
+    assert page.locator(".t.struck").count() >= 1
+    assert yes.inner_text().startswith(f"Yes, {len(group) - 1} are one")
+    driver.press("s")
+    assert rows.nth(1).get_attribute("aria-pressed") == "false"
+    driver.token(group[0][0]).click()
+    assert rows.nth(0).get_attribute("aria-pressed") == "true"
+    for place in range(1, len(group) - 1):
+        rows.nth(place).click()
+    assert yes.is_disabled(), "one mention is no entity of several"
+    for place in range(1, len(group) - 1):
+        rows.nth(place).click()
+    driver.answered("y")
+    said = server.history()[0]
+    assert (said["protocol"], said["answer"]["same"], said["answer"]["struck"]) == ("group", True, group[:1])
+    assert said["seconds"] > 0
+    assert said["said"].startswith(f"{len(group) - 1} of {len(group)} ")
+    assert page.locator(".t.member").count() == 0
+
+    driver.answered("z")
+    assert not server.history()[0]["stands"]
+    page.locator(GROUP).wait_for()
+    before = driver.question
+    page.get_by_role("button", name="No, one by one").click()
+    page.wait_for_function("b => document.querySelector('.panel').dataset.question !== b", arg=before)
+    assert server.get("/next")["question"]["mention"] == question["mention"], "it is asked about alone"
+
+
+def test_a_correction_for_all_and_one_of_the_proposal(server: Server, visit: Open) -> None:
+    driver = visit(server)
+    page = driver.page
+    driver.annotate(server.id_of("keyboard"))
+    for _ in range(60):
+        question = server.get("/next")["question"]
+        if question["antecedent"] and question["antecedent"][1] + 1 < question["mention"][0]:
+            break
+        driver.answered("n" if question["protocol"] == "group" else "u")
+    driver.press("b")
+    driver.press("p")
+    assert "earlier" not in page.locator("[data-set=boundaries] .others").inner_text()
+    driver.press("Shift+ArrowRight")
+    driver.answered("Enter")
+    start, end = question["antecedent"]
+    assert server.history()[0]["answer"]["reply"] == "proposed-boundaries"
+    again = server.get("/next")["question"]
+    assert (again["mention"], again["antecedent"]) == (question["mention"], [start, end + 1])
+
+    for _ in range(60):
+        question = server.get("/next")["question"]
+        if question["equal"] and question["protocol"] != "group":
+            driver.press("b")
+            driver.press("Shift+ArrowRight")
+            if page.locator("[data-set=boundaries] .others button:not([hidden])").count() > 1:
+                break
+            driver.press("Escape")
+        driver.answered("n" if question["protocol"] == "group" else "u")
+    else:
+        pytest.skip("no equal words go on alike")
+    driver.press("a")
+    driver.answered("Enter")
+    assert server.history()[0]["answer"]["also"]
