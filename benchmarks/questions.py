@@ -59,7 +59,10 @@ class QuestionsJudged:
 
 
 def documents_of(text: str, corpora: Path | None) -> Sequence[Document]:
-    return stories.load() if text == "stories" else load_corpus(text, mirror=corpora).test
+    if text == "stories":
+        return stories.load()
+    corpus = load_corpus(text, mirror=corpora)
+    return corpus.test or corpus.dev  # CorefUD keeps its test documents to itself
 
 
 def ask(text: str, documents: Iterable[Document], questions: int, model: str) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from corefine.annotation import wording
 from corefine.annotation.annotators import GoldAnnotator, annotate
+from corefine.annotation.log import Budget
 from corefine.annotation.question import Answer, Protocol, Question, Reply
+from corefine.annotation.selectors import LikelyEntropy
+from corefine.annotation.selectors.entropy import likely_mentions
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, ContradictionError, InvalidSpanError
@@ -121,6 +127,8 @@ def test_the_asked_are_not_those_that_answers_set_apart_and_what_is_known_is_ask
     ask(session)
     session._open = Question(1, MICE[2], MICE[1], Protocol.DISCRETE)
     session.answer(Answer.no(Reply.FIRST, MICE[0]))
+    assert ask(session).mention == SHE, "mice were asked about before"
+    session.skip()
     group = ask(session).group
     assert MICE[1] not in group
     assert group == (MICE[2], MICE[3], MICE[4]), "the third stands for the first, whose entity it is in"
@@ -211,3 +219,59 @@ def test_words() -> None:
         Answer(reply=Reply.NOT_A_MENTION): "all 5 mice are not mentions",
     }
     assert {answer: wording.answer_text(question, answer, quote) for answer in said} == said
+
+
+# Questions worth a person's time
+
+
+def test_words_that_were_asked_about_come_last() -> None:
+    tokens = "a dog , a cat , a dog , a cat".split()
+    document = Document("pets", tuple(tokens), (0,), ())
+    spans = [Span(0, 1), Span(3, 4), Span(6, 7), Span(9, 10)]
+    rows = [{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.8, 0: 0.2}, {"-": 0.6, 0: 0.4}]
+
+    def order(groups: bool) -> list[Span]:
+        session = Session(document, prediction_of(rows, spans), groups=groups)
+        return [turn.question.mention for turn in annotate(session, GoldAnnotator(document))]
+
+    assert order(False) == [spans[1], spans[3], spans[2]]
+    assert order(True) == [spans[1], spans[2], spans[3]], "a cat was asked about before"
+
+
+def test_it_proposes_the_likeliest_entity_by_a_probable_mention_or_nothing() -> None:
+    rows = [{"-": 1.0}, {"-": 0.1, 0: 0.9}, {"-": 1.0}, {"-": 0.1, 0: 0.25, 1: 0.25, 2: 0.4}]
+    document = Document("letters", tuple("abcdef"), (0,), ())
+    prediction = replace(prediction_of(rows), mention_scores=np.array([3.0, -3.0, 3.0, 3.0]))
+    first, _, third, last = prediction.spans
+    asked = ask(Session(document, prediction))
+    assert (asked.mention, asked.antecedent, asked.probability) == (last, third, 0.4)
+    asked = ask(Session(document, prediction, least_proposal=0.05))
+    assert (asked.mention, asked.antecedent, asked.probability) == (last, first, 0.5), "two antecedents share it"
+    asked = ask(Session(document, prediction, least_proposal=0.6))
+    assert (asked.protocol, asked.antecedent) == (Protocol.FOLLOW_UP, None)
+
+
+def test_probable_mentions_are_asked_about_first_and_a_new_field_still_has_some() -> None:
+    rows = [{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.6, 0: 0.4}]
+    prediction = replace(prediction_of(rows), mention_scores=np.array([4.0, -4.0, 4.0]))
+    document = Document("letters", tuple("abcdef"), (0,), ())
+    assert ask(Session(document, prediction)).mention == prediction.spans[1]
+    assert ask(Session(document, prediction, selector=LikelyEntropy())).mention == prediction.spans[2]
+    assert ask(Session(document, prediction_of(rows), selector=LikelyEntropy())).mention == prediction.spans[1]
+    foreign = replace(prediction, mention_scores=np.array([-9.0, -8.0, -7.0]))
+    assert likely_mentions(foreign).tolist() == [False, False, True]
+    assert likely_mentions(prediction_of(rows)).all()
+
+
+def test_rows_with_little_to_gain_are_passed_over() -> None:
+    """The selector may put a sure mention first; it is not asked about while others have more to gain."""
+    rows = [{"-": 1.0}, {"-": 0.99, 0: 0.01}, {"-": 0.6, 0: 0.4}]
+    prediction = replace(prediction_of(rows), mention_scores=np.array([4.0, 9.0, -5.0]))
+    document = Document("letters", tuple("abcdef"), (0,), ())
+    session = Session(document, prediction, selector=LikelyEntropy(), budget=Budget(least_gain=0.05))
+    assert ask(session).mention == prediction.spans[2]
+    session.answer(Answer.unsure())
+    assert session.next_question() is None
+    assert session.ending == "sure"
+    session.undo()
+    assert ask(session).mention == prediction.spans[2]

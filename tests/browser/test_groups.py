@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,17 @@ from helpers.browser_driving import Driver, Open, Server
 GROUP = ".panel[data-phase='group']"
 
 
-def to_group(driver: Driver) -> dict[str, object]:
+def asked(driver: Driver) -> dict[str, Any]:
+    """The open question of the document on the page."""
+    document = driver.page.url.rpartition("/")[2]
+    question: dict[str, Any] = driver.server.get(f"/next?document={document}")["question"]
+    return question
+
+
+def to_group(driver: Driver) -> dict[str, Any]:
     """Answer until a question is about a group."""
     for _ in range(60):
-        question: dict[str, object] = driver.server.get("/next")["question"]
+        question = asked(driver)
         if question["protocol"] == "group":
             driver.page.locator(GROUP).wait_for()
             return question
@@ -33,7 +41,6 @@ def test_by_keys_by_mouse_and_undone(server: Server, visit: Open) -> None:
     driver.annotate(server.id_of("keyboard"))
     question = to_group(driver)
     group = question["group"]
-    assert isinstance(group, list)
     rows = page.locator(".group .row-choice")
     assert rows.count() == len(group)
     assert page.locator(".t.member").count() >= len(group)
@@ -64,9 +71,9 @@ def test_by_keys_by_mouse_and_undone(server: Server, visit: Open) -> None:
     assert not server.history()[0]["stands"]
     page.locator(GROUP).wait_for()
     before = driver.question
-    page.get_by_role("button", name="No, one by one").click()
+    page.get_by_role("button", name="No, not all").click()
     page.wait_for_function("b => document.querySelector('.panel').dataset.question !== b", arg=before)
-    assert server.get("/next")["question"]["mention"] == question["mention"], "it is asked about alone"
+    assert asked(driver)["protocol"] != "group", "they are asked about one by one"
 
 
 def test_a_correction_for_all_and_one_of_the_proposal(server: Server, visit: Open) -> None:
@@ -74,7 +81,7 @@ def test_a_correction_for_all_and_one_of_the_proposal(server: Server, visit: Ope
     page = driver.page
     driver.annotate(server.id_of("keyboard"))
     for _ in range(60):
-        question = server.get("/next")["question"]
+        question = asked(driver)
         if question["antecedent"] and question["antecedent"][1] + 1 < question["mention"][0]:
             break
         driver.answered("n" if question["protocol"] == "group" else "u")
@@ -85,11 +92,11 @@ def test_a_correction_for_all_and_one_of_the_proposal(server: Server, visit: Ope
     driver.answered("Enter")
     start, end = question["antecedent"]
     assert server.history()[0]["answer"]["reply"] == "proposed-boundaries"
-    again = server.get("/next")["question"]
+    again = asked(driver)
     assert (again["mention"], again["antecedent"]) == (question["mention"], [start, end + 1])
 
     for _ in range(60):
-        question = server.get("/next")["question"]
+        question = asked(driver)
         if question["equal"] and question["protocol"] != "group":
             driver.press("b")
             driver.press("Shift+ArrowRight")

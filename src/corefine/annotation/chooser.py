@@ -12,11 +12,14 @@ from corefine.annotation.groups import FEWEST, EqualWords, group_of, mass_within
 from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.annotation.question import Protocol, Question, Reply
 from corefine.annotation.revision import Mask, Revision
-from corefine.annotation.selectors import Entropy, MentionEntropy, PairwiseEntropy, Selector
-from corefine.annotation.selectors.entropy import mention_probability, pair_entropies
+from corefine.annotation.selectors import Entropy, MentionEntropy, PairwiseEntropy, Sampled, Selector
+from corefine.annotation.selectors.entropy import likely_mentions, mention_probability, pair_entropies
 from corefine.document import Span
 from corefine.links import Change, Links
 from corefine.prediction import NONE, Floats, Indices
+
+AT_ONCE = 64
+"""Rows whose gain is found out together."""
 
 _DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
     Protocol.PAIRWISE: PairwiseEntropy,
@@ -32,8 +35,11 @@ def default_selector(protocol: Protocol) -> Selector:
 class Chooser:
     """Chooses among the questions that a revised prediction leaves open. Answers update it.
 
-    answers    the standing answers, which the revision and the links already include
-    groups     what to ask about together, if anything
+    answers           the standing answers, which the revision and the links already include
+    groups            what to ask about together, if anything. Words that were asked about then come last
+    least_proposal    a discrete question proposes the likeliest entity, by a span that is probably a mention. If no
+                      such entity has this much mass, it asks only for the first appearance. At 0 it proposes the
+                      likeliest antecedent, whatever it is
     """
 
     def __init__(
@@ -45,16 +51,21 @@ class Chooser:
         protocol: Protocol,
         selector: Selector,
         groups: EqualWords | None = None,
+        least_proposal: float = 0.0,
     ) -> None:
         self.revision = revision
         self._links = links
         self._protocol = protocol
         self._selector = selector
         self._groups = groups
+        self._least_proposal = least_proposal
+        self._likely = likely_mentions(revision.prediction) if least_proposal else None
         self._grouped: Counter[Span] = Counter()  # how many standing answers there are about a group with the mention
         self._asked: Counter[Span] = Counter()  # how many standing answers there are about a mention
         self._asked_rows: Mask = np.zeros(len(revision.prediction), dtype=np.bool_)
         self._grouped_rows: Mask = self._asked_rows.copy()
+        self._heard: Indices = np.zeros(len(revision.prediction), dtype=np.int64)  # answers about the same words
+        self._low: Mask = self._asked_rows.copy()  # rows found to have too little to gain
         self._without_candidates: Mask = (revision.prediction.candidates == NONE).all(axis=1)
         self._corrections: list[AnswerEntry] = []  # those that correct boundaries
         for entry in answers:
@@ -68,6 +79,7 @@ class Chooser:
         rows = self.revision.update_after(entry, change, stands=stands)
         if isinstance(entry, AnswerEntry):
             rows = np.union1d(rows, self._mark_asked(entry, stands=stands))
+        self._low[rows] = False
         if self._scores is not None:
             self._scores[rows] = self._selector.scores(self.revision, rows)
 
@@ -82,6 +94,9 @@ class Chooser:
             asked = () if reply is Reply.PROPOSED_BOUNDARIES else question.mentions
             self._count(self._asked, self._asked_rows, asked, stands=stands)
         row = self.revision.nodes.row(question.mention)
+        declined = question.protocol is Protocol.GROUP and entry.answer.same is False  # they are asked about singly
+        if row is not None and self._groups is not None and not declined:
+            self._heard[self._groups.rows(row)] += 1 if stands else -1
         if row is not None and reply is Reply.UNSURE and question.antecedent is not None:
             column = self.revision.column(row, question.antecedent)
             if column is not None:  # a pair answered 'unsure' is not asked about again
@@ -136,8 +151,8 @@ class Chooser:
         if self._scores is None:
             self._scores = self._selector.scores(self.revision, np.arange(len(self.revision.prediction)))
         scores = self._scores
-        row = self._selector.choose(scores, self.open_rows(), self.revision, asked=asked, budget=budget)
-        if row is None or self._is_sure(row, least_gain):
+        row = self._best_row(scores, asked, budget, least_gain)
+        if row is None:
             return None
         if self._groups is not None and (group := self._group(row)):
             return self._about_group(number, row, group, float(scores[row]))
@@ -151,6 +166,37 @@ class Chooser:
             probability=probability,
             score=float(scores[row]),
         )
+
+    def _best_row(self, scores: Floats, asked: int, budget: int | None, least_gain: float) -> int | None:
+        """The row to ask about, with words that were not asked about if there is one; None if none gains enough.
+
+        A random sample takes any open row: it would be none if it left some out.
+        """
+        selector, sampled = self._selector, None
+        allowed = self.open_rows()
+        if isinstance(selector, Sampled):
+            sampled = selector.sample_row(allowed, self.revision, asked=asked)
+            selector = selector.usual
+        while True:
+            row = None
+            for rows in (allowed & (self._heard == 0), allowed) if self._groups is not None else (allowed,):
+                if row is None:
+                    row = selector.choose(scores, rows, self.revision, asked=asked, budget=budget)
+            if row is None or least_gain <= 0.0 or not self._is_low(row, scores, allowed, least_gain):
+                return row if row is None or sampled is None else sampled
+
+    def _is_low(self, row: int, scores: Floats, allowed: Mask, least_gain: float) -> bool:
+        """Whether a row has too little to gain; if so, it is no longer allowed, nor are others like it."""
+        if not self._low[row]:
+            if self.gains(np.array([row]))[0] >= least_gain:
+                return False
+            # At the end of a document there are many of them: look at the best of the others at once.
+            others = np.flatnonzero(allowed & ~self._low)
+            near = others[np.argsort(-scores[others], kind="stable")[:AT_ONCE]]
+            self._low[near] = self.gains(near) < least_gain
+            self._low[row] = True
+        allowed &= ~self._low
+        return True
 
     def _group(self, row: int) -> tuple[Span, ...]:
         """The mentions to ask about together with that of a row, if there are several."""
@@ -184,12 +230,6 @@ class Chooser:
             group=group,
         )
 
-    def _is_sure(self, best: int, least_gain: float) -> bool:
-        # Most often the best row tells, and the others need not be looked at.
-        if least_gain <= 0.0 or self.gains(np.array([best]))[0] >= least_gain:
-            return False
-        return bool(self.gains(np.flatnonzero(self.open_rows())).max() < least_gain)
-
     def _proposal(self, row: int) -> tuple[Span | None, float]:
         """The antecedent to propose for a row's mention, and its probability.
 
@@ -199,6 +239,8 @@ class Chooser:
         revision = self.revision
         if self._protocol is Protocol.MENTIONS:
             return None, float(mention_probability(revision, np.array([row]))[0])
+        if self._likely is not None and self._protocol is Protocol.DISCRETE:
+            return self._likely_entity(row, self._likely)
         values = (
             pair_entropies(revision, np.array([row]))[0]
             if self._protocol is Protocol.PAIRWISE
@@ -211,6 +253,19 @@ class Chooser:
         antecedent = revision.nodes.spans[revision.prediction.candidates[row, column]]
         probability = float(revision.rows[row, 1 + column])
         return (None if self._protocol is Protocol.FOLLOW_UP else antecedent), probability
+
+    def _likely_entity(self, row: int, likely: Mask) -> tuple[Span | None, float]:
+        """The likeliest entity that a probable mention stands for, by its likeliest antecedent, and its mass."""
+        revision = self.revision
+        candidates, chances = revision.prediction.candidates[row], revision.rows[row, 1:]
+        _, entity = np.unique(revision.labels[candidates], return_inverse=True)
+        mass = np.bincount(entity, weights=chances)[entity]
+        fits = ~revision.blocked[row] & likely[candidates]
+        if not fits.any() or (best := mass[fits].max()) < self._least_proposal:
+            return None, 0.0
+        columns = np.flatnonzero(fits & (mass == best))
+        column = columns[np.lexsort((candidates[columns], chances[columns]))[-1]]  # ties go to the nearest
+        return revision.nodes.spans[candidates[column]], float(best)
 
     def _corrected(self, number: int) -> Question | None:
         """A question about a span with corrected boundaries, in place of the question that it was corrected in."""

@@ -59,7 +59,7 @@ def sampling_phase(spans: Sequence[Span]) -> float:
 def link_sample(session: Session) -> LinkSample:
     """What the answers of a session say about its sample: all of it up to the first mention that is open."""
     prediction, links = session.revision.prediction, session.links
-    asked = {entry.question.mention for entry in session.answers}
+    asked = {mention for entry in session.answers for mention in entry.question.mentions}
     known = linked = 0
     for row in sample_order(prediction.spans).tolist():
         span = prediction.spans[row]

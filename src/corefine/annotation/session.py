@@ -32,16 +32,17 @@ from corefine.annotation.selectors import Selector
 from corefine.document import Document, Span
 from corefine.errors import AnswerError, InputError, InvalidSpanError, QuestionNotOpenError, UnknownAnswerError
 from corefine.links import Assertion, First, Links
-from corefine.prediction import Prediction
+from corefine.prediction import Floats, Prediction
 
 
 class Session:
     """Questions about one document, each chosen given all answers so far.
 
-    budget     when to stop: a `Budget`, or a number of questions
-    groups     whether to ask once about several mentions with the same words, where that can be done
-    closure    the class that revises the prediction. The default follows all that an answer implies; the ablations of
-               the simulation replace it.
+    budget            when to stop: a `Budget`, or a number of questions
+    groups            whether to ask once about several mentions with the same words, where that can be done
+    least_proposal    what the model must give an entity for it to be proposed: see `Chooser`
+    closure           the class that revises the prediction. The default follows all that an answer implies; the
+                      ablations of the simulation replace it.
 
     Answers and edits (what is said without a question) share one numbering, from 1. `withdraw` takes back any of them;
     `undo` and `redo` go back and forth through the steps. A call that raises changes nothing.
@@ -57,6 +58,7 @@ class Session:
         budget: Budget | int | None = None,
         infer_first: bool = False,
         groups: bool = False,
+        least_proposal: float = 0.0,
         cost: CostModel | None = None,
         closure: type[Revision] = Revision,
     ) -> None:
@@ -69,6 +71,7 @@ class Session:
         self.cost = cost or CostModel()
         self.links = Links(infer_first=infer_first)
         self.groups = groups and self.protocol is Protocol.DISCRETE
+        self.least_proposal = least_proposal
         self._closure = closure
         self._given: dict[int, LogEntry] = {}  # all entries ever
         self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
@@ -106,7 +109,13 @@ class Session:
         revision = self._closure(prediction, self.links, answers)
         groups = EqualWords(self.document, prediction) if self.groups else None
         self._chooser = Chooser(
-            revision, self.links, answers, protocol=self.protocol, selector=self.selector, groups=groups
+            revision,
+            self.links,
+            answers,
+            protocol=self.protocol,
+            selector=self.selector,
+            groups=groups,
+            least_proposal=self.least_proposal,
         )
         if not keep_open:
             self._open = None
@@ -213,6 +222,10 @@ class Session:
     def open_mentions(self) -> int:
         """How many mentions could still be asked about, whatever the budget."""
         return int(self._chooser.open_rows().sum())
+
+    def gains(self) -> Floats:
+        """For each mention that could still be asked about: how likely its answer is not what the model expects."""
+        return self._chooser.gains(np.flatnonzero(self._chooser.open_rows()))
 
     def equal_to(self, mention: Span) -> tuple[Span, ...]:
         """Other mentions with the same words that answers leave open; none unless the session asks about groups."""

@@ -12,7 +12,14 @@ from typing import Any
 
 from corefine import plugins
 from corefine.annotation.selectors.base import Selector
-from corefine.annotation.selectors.entropy import Entropy, JointEntropy, MentionEntropy, PairwiseEntropy, VoteEntropy
+from corefine.annotation.selectors.entropy import (
+    Entropy,
+    JointEntropy,
+    LikelyEntropy,
+    MentionEntropy,
+    PairwiseEntropy,
+    VoteEntropy,
+)
 from corefine.annotation.selectors.lcc_mcu import LccMcu
 from corefine.annotation.selectors.random import Random
 from corefine.annotation.selectors.sampled import Sampled
@@ -20,7 +27,7 @@ from corefine.errors import InputError
 
 SELECTORS: dict[str, Callable[..., Selector]] = {
     selector.name: selector
-    for selector in (Entropy, VoteEntropy, LccMcu, Random, PairwiseEntropy, MentionEntropy, JointEntropy)
+    for selector in (Entropy, LikelyEntropy, VoteEntropy, LccMcu, Random, PairwiseEntropy, MentionEntropy, JointEntropy)
 }
 
 __all__ = [
@@ -28,6 +35,7 @@ __all__ = [
     "Entropy",
     "JointEntropy",
     "LccMcu",
+    "LikelyEntropy",
     "MentionEntropy",
     "PairwiseEntropy",
     "Random",

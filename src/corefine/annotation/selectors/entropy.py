@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from corefine.annotation.revision import Revision
+from corefine.annotation.revision import Mask, Revision
 from corefine.annotation.selectors.base import MaxScoreSelector
 from corefine.errors import PredictionError
-from corefine.prediction import Floats, Indices
+from corefine.prediction import Floats, Indices, Prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,21 @@ class JointEntropy(MaxScoreSelector):
 
 
 @dataclass(frozen=True, slots=True)
+class LikelyEntropy(MaxScoreSelector):
+    """Entropy over entities, times the squared probability of a mention: doubts about what is probably none come last.
+
+    The same as `Entropy` for a model that does not score mentions.
+    """
+
+    name: ClassVar[str] = "likely-entropy"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        entropy = revision.masses(rows, clustered=self.clustered).entropy()
+        scored = revision.prediction.mention_scores is not None
+        return entropy * mention_probability(revision, rows) ** 2 if scored else entropy
+
+
+@dataclass(frozen=True, slots=True)
 class PairwiseEntropy(MaxScoreSelector):
     """Binary entropy of each mention's most uncertain pair; for the pairwise protocol."""
 
@@ -78,6 +93,20 @@ def mention_probability(revision: Revision, rows: Indices) -> Floats:
     if scores is None:
         raise PredictionError("this selector needs a model that scores mentions (Prediction.mention_scores)")
     return np.exp(-np.logaddexp(0.0, -scores[rows]))
+
+
+LIKELY = 0.7
+LIKELIEST = 1 / 4
+"""This share of the top spans counts as likely mentions, even if the model believes in few, as in a new field."""
+
+
+def likely_mentions(prediction: Prediction) -> Mask:
+    """[N] the top spans that are probably mentions; all for a model that does not score mentions."""
+    if prediction.mention_scores is None or not len(prediction):
+        return np.ones(len(prediction), dtype=np.bool_)
+    chances = 1.0 / (1.0 + np.exp(-np.clip(prediction.mention_scores, -50.0, 50.0)))
+    likely: Mask = chances >= min(LIKELY, float(np.quantile(chances, 1 - LIKELIEST)))
+    return likely
 
 
 def binary_entropy(p: Floats) -> Floats:

@@ -16,22 +16,26 @@ class Sampled:
     def __init__(self, selector: Selector, share: float) -> None:
         self.name = selector.name
         self.clustered = selector.clustered
-        self._selector, self._share = selector, share
+        self.usual, self._share = selector, share
         self._order: tuple[Prediction, Indices] | None = None
 
     def scores(self, revision: Revision, rows: Indices) -> Floats:
-        return self._selector.scores(revision, rows)
+        return self.usual.scores(revision, rows)
 
     def choose(
         self, scores: Floats, allowed: Mask, revision: Revision, *, asked: int, budget: int | None
     ) -> int | None:
-        order = self._order_of(revision.prediction)
+        row = self.sample_row(allowed, revision, asked=asked)
+        return self.usual.choose(scores, allowed, revision, asked=asked, budget=budget) if row is None else row
+
+    def sample_row(self, allowed: Mask, revision: Revision, *, asked: int) -> int | None:
+        """The next row of the sample, if the next question is to be about it."""
         begin = sampling_phase(revision.prediction.spans)  # or documents with few questions would never have any of it
-        if int(begin + (asked + 1) * self._share) > int(begin + asked * self._share):
-            open_places = np.flatnonzero(allowed[order])
-            if len(open_places):
-                return int(order[open_places[0]])
-        return self._selector.choose(scores, allowed, revision, asked=asked, budget=budget)
+        if int(begin + (asked + 1) * self._share) == int(begin + asked * self._share):
+            return None
+        order = self._order_of(revision.prediction)
+        open_places = np.flatnonzero(allowed[order])
+        return int(order[open_places[0]]) if len(open_places) else None
 
     def _order_of(self, prediction: Prediction) -> Indices:
         if self._order is None or self._order[0] is not prediction:

@@ -47,7 +47,7 @@ class ProjectConfig(Config):
 
     protocol: Protocol = setting(Protocol.DISCRETE, "What is asked: discrete, pairwise, follow-up or mentions.")
     model: str = setting("starter", "The model to begin with: a folder, starter, strong, rules or module:attribute.")
-    selector: str = setting("entropy", "How the next mention to ask about is chosen.")
+    selector: str = setting("likely-entropy", "How the next mention to ask about is chosen.")
     sample: ShareBelow1 = setting(
         0.1, "Share of the questions about random mentions, which tell the model how many mentions to link."
     )
@@ -57,6 +57,9 @@ class ProjectConfig(Config):
     budget_seconds: Annotated[float, LIMIT] | None = setting(None, "Seconds of a person's time for each document.")
     least_gain: Share = setting(
         0.05, "A document ends when no answer is likelier than this to differ from what the model expects; 0: never."
+    )
+    least_proposal: Share = setting(
+        0.05, "An entity is proposed if the model gives it at least this; else only the first appearance is asked for."
     )
     groups: bool = setting(True, "Ask once about several mentions with the same words (discrete questions only).")
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")

@@ -66,6 +66,7 @@ def restore_session(
         budget=settings.budget(document),
         infer_first=settings.infer_first,
         groups=settings.groups,
+        least_proposal=settings.least_proposal,
         cost=cost,
     )
     if rows:

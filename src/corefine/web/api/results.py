@@ -19,6 +19,7 @@ from corefine.errors import InputError
 from corefine.project.results import adjudication, agreement, disagreement, export
 from corefine.project.results.estimate import estimate
 from corefine.project.results.merged import merged
+from corefine.project.results.outlook import outlook
 from corefine.project.results.snapshot import Only, Snapshot
 from corefine.project.results.statistics import statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner, respond
@@ -92,6 +93,19 @@ class Dashboard(BaseModel):
     training: TrainingStatus
 
 
+class OutlookView(ResponseModel):
+    """What is left to ask: see `corefine.project.results.outlook`."""
+
+    documents: int
+    questions: int
+    hours: float
+    seconds_each: float
+    corrections: float
+    next_hour: float
+    last_hour: float
+    sampled: int
+
+
 def _score(*path: str) -> Any:
     return Field(validation_alias=AliasPath("scores", *path))
 
@@ -151,6 +165,12 @@ def dashboard(here: InContext) -> Dashboard:
 def show_agreement(here: InContext) -> AgreementView:
     total, by_document = agreement.agreement(here.project)
     return AgreementView.model_validate({"total": total, "documents": by_document})
+
+
+@routes.get("/outlook")
+def show_outlook(here: InContext) -> OutlookView:
+    """What more hours of answers would bring, estimated from a sample: it takes up to a few seconds."""
+    return OutlookView.model_validate(outlook(here.project))
 
 
 # Adjudication

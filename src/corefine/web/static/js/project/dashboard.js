@@ -19,7 +19,8 @@ const STATES = {
 export async function show(body, app, page) {
   const summary = h("div", { class: "stack parts-of" });
   const training = h("section", { class: "panel-box stack", "aria-label": "Training" });
-  replace(body, h("h1", {}, app.me.project), summary, training);
+  const outlook = h("section", { class: "panel-box stack", "aria-label": "What more hours would bring" });
+  replace(body, h("h1", {}, app.me.project), summary, outlook, training);
 
   async function refresh() {
     const dashboard = await get("/dashboard");
@@ -29,6 +30,7 @@ export async function show(body, app, page) {
   }
 
   await refresh();
+  get("/outlook").then((found) => replace(outlook, h("h2", {}, "What more hours would bring"), ...more(found).map((line) => h("p", {}, line))));
   const timer = setInterval(() => (page.closed ? clearInterval(timer) : document.hidden || refresh().catch(() => {})), REFRESH);
 }
 
@@ -58,6 +60,19 @@ function budget({ estimate, paused }, app, refresh) {
     documents || !estimate ? h("p", { class: "soft" }, words) : h("p", { class: "soft" }, "Add documents first: then this says what they will cost."),
     h("div", { class: "row" }, button(paused ? "Go on" : "Pause the project", { run: pause, class: paused ? "primary" : "" }), h("span", { class: "help" }, paused ? "Nobody is asked anything now." : "Nobody is asked anything while it is paused; answers on their way are kept.")),
   );
+}
+
+/** What the questions left would bring, in words. */
+function more({ documents, questions, hours, seconds_each: each, corrections, next_hour: next, last_hour: last, sampled }) {
+  if (!documents) return ["All documents are done."];
+  if (!sampled) return ["The model has not read the documents yet."];
+  if (!questions) return [`Little: in the ${plural(documents, "document")} that nobody has finished, the model is sure of what is left.`];
+  const about = (count) => Math.max(1, Math.round(count)).toLocaleString("en");
+  return [
+    `${plural(questions, "question")} ${questions === 1 ? "is" : "are"} worth asking in the ${plural(documents, "document")} that nobody has finished: about ${duration(hours * 3600)} at ${duration(each)} each.`,
+    `About ${about(corrections)} of the answers would differ from what the model expects.` + (hours > 2 ? ` The next hour would bring about ${about(next)} of them, the last one about ${about(last)}.` : ""),
+    h("span", { class: "help" }, `Estimated from ${plural(sampled, "document")} by how unsure the newest model is.`),
+  ];
 }
 
 /** Held-out F1 where there is gold, otherwise how probable the model finds answers it was not trained on; and beside it what people accepted. */

@@ -5,6 +5,7 @@ import { h, replace } from "../core/dom.js";
 
 const PROTOCOLS = { discrete: "Discrete: yes or no, then the first appearance", pairwise: "Pairwise: only yes or no", "follow-up": "Only the follow-up: mark the first appearance", mentions: "Mentions only: is this a mention?" };
 const SELECTORS = {
+  "likely-entropy": "Entropy over entities, probable mentions first",
   entropy: "Entropy over entities: the paper’s",
   "joint-entropy": "Entropy over entities and whether it is a mention",
   "lcc-mcu": "Doubtful links, then links nearly made",
@@ -20,6 +21,7 @@ const FIELDS = [
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
   ["least_gain", "Stop when the model is sure", "A document ends when no answer is likelier than this (0.05 is 5 %) to differ from what the model expects. 0: only its budget ends it.", "number"],
+  ["least_proposal", "Propose only what is likely", "An entity is proposed if the model gives it at least this (0.05 is 5 %). Otherwise only the first appearance is asked for.", "number"],
   ["groups", "Ask once about equal words", "Where the same words, such as a name, stand several times: “these 9: all one entity?” Discrete questions only.", "check"],
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],

@@ -13,6 +13,9 @@ export class Group {
     this.reader = reader;
     this.changed = changed;
     this.spans = [];
+    this.out = new Set(); // keys of those that are struck out
+    this.rows = [];
+    this.at = 0;
     this.element = h("div", { class: "group", hidden: true });
   }
 

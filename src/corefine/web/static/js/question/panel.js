@@ -89,7 +89,7 @@ export class QuestionPanel {
       ),
       group: set(
         "group",
-        h("div", { class: "main-two" }, this.allOne, button("No, one by one", { key: "N", class: "no", run: () => act.no() })),
+        h("div", { class: "main-two" }, this.allOne, button("No, not all", { key: "N", class: "no", run: () => act.no() })),
         h(
           "div",
           { class: "others" },

@@ -1,0 +1,122 @@
+"""What more hours of answers would bring: how many of the questions left would tell the model something new.
+
+A sample of the documents that nobody has finished stands for all of them, so that this takes seconds in any project.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefine.annotation.session import Session
+from corefine.errors import CorefineError
+from corefine.prediction import Floats
+from corefine.project.project import Project
+from corefine.project.results.estimate import estimate
+from corefine.project.store import documents, log, predictions, settings
+from corefine.project.store.documents import DocumentInfo
+from corefine.project.work import assignments
+from corefine.project.work.open_document import restore_session
+
+SAMPLED = 20
+MOST_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is left to ask about, by the newest model.
+
+    documents       nobody has finished
+    questions       that are worth asking there: within the budget, and not too sure to be right
+    seconds_each    for a question
+    corrections     of those, how many are expected to have an answer that the model does not expect
+    next_hour       how many of these the next hour would bring
+    last_hour       and the last one
+    sampled         how many documents this was estimated from
+    """
+
+    documents: int
+    questions: int
+    seconds_each: float
+    corrections: float
+    next_hour: float
+    last_hour: float
+    sampled: int
+
+    @property
+    def hours(self) -> float:
+        return self.questions * self.seconds_each / 3600.0
+
+
+def outlook(project: Project) -> Outlook:
+    """Look at up to 20 unfinished documents, for a few seconds at most."""
+    with project.database.read() as connection:
+        config = settings.load(connection)
+        done = {each.document_id for each in assignments.all_of(connection) if each.done}
+        left = [info for info in documents.to_annotate(connection) if info.id not in done]
+        ready = predictions.ready_versions(connection)
+        cost = estimate(connection)
+        each = settings.load_cost(connection).discrete(1, 1) / 2 if cost is None else cost.seconds_each
+    until = time.monotonic() + MOST_SECONDS
+    gains: list[Floats] = []
+    tokens = 0
+    for info in _spread(left):
+        session = _session(project, info, ready, config)
+        if session is not None:
+            gains.append(_worth_asking(session))
+            tokens += info.tokens
+        if time.monotonic() > until:
+            break
+    share = tokens / max(1, sum(info.tokens for info in left))
+    return extrapolate(gains, share, documents=len(left), seconds_each=each)
+
+
+def extrapolate(gains: list[Floats], share: float, *, documents: int, seconds_each: float) -> Outlook:
+    """The outlook, from the gains in a sample that has this share of all tokens."""
+    ordered = np.sort(np.concatenate([np.zeros(0), *gains]))[::-1]
+    factor = 1.0 / share if share else 0.0
+    hour = max(
+        1, round(3600.0 / max(seconds_each, 1e-6) / max(factor, 1e-6))
+    )  # the questions of an hour, in the sample
+    return Outlook(
+        documents=documents,
+        questions=round(len(ordered) * factor),
+        seconds_each=seconds_each,
+        corrections=float(ordered.sum()) * factor,
+        next_hour=float(ordered[:hour].sum()) * factor,
+        last_hour=float(ordered[-hour:].sum()) * factor,
+        sampled=len(gains),
+    )
+
+
+def _spread(left: list[DocumentInfo]) -> list[DocumentInfo]:
+    """At most 20 of them, spread evenly."""
+    step = max(1.0, len(left) / SAMPLED)
+    return [left[int(place * step)] for place in range(min(SAMPLED, len(left)))]
+
+
+def _session(project: Project, info: DocumentInfo, ready: list[int], config: settings.ProjectConfig) -> Session | None:
+    """The session of whoever said most about a document; None if no model has read it, or it cannot be read."""
+    version = project.predictions.newest(ready, info.id)
+    if version is None:
+        return None
+    try:
+        with project.database.read() as connection:
+            rows = log.events_of(connection, document_id=info.id)
+        people = [row.person_id for row in rows]
+        busiest = max(set(people), key=people.count, default=None)
+        own = [row for row in rows if row.person_id == busiest]
+        prediction = project.predictions.load(version, info.id)
+        return restore_session(project.documents.get(info.id), own, prediction, config)
+    except (CorefineError, LookupError, ValueError):
+        return None
+
+
+def _worth_asking(session: Session) -> Floats:
+    """The gains of the questions that the document's budget allows, the largest first."""
+    gains = np.sort(session.gains())[::-1]
+    worth = gains[gains >= session.budget.least_gain]
+    budget = session.budget.questions
+    return worth if budget is None else worth[: max(0, budget - len(session.answers))]

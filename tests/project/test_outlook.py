@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from corefine.project import Project
+from corefine.project.results.outlook import extrapolate, outlook
+from corefine.project.work.workspaces import Workspaces
+from helpers.projects import change
+
+
+def test_what_more_hours_would_bring_follows_from_the_questions_left(sqlite_project: Project) -> None:
+    change(sqlite_project, least_gain=0.05)
+    found = outlook(sqlite_project)
+    assert found.documents == found.sampled == 3
+    assert 0 < found.corrections <= found.questions
+    assert found.hours == pytest.approx(found.questions * found.seconds_each / 3600)
+    with Workspaces(sqlite_project).of(sqlite_project.owner().id) as workspace:
+        for document in (1, 2, 3):
+            workspace.show(document)
+            workspace.finish(document)
+    assert outlook(sqlite_project).questions == 0
+
+
+def test_a_sample_stands_for_all_and_the_next_hour_brings_most() -> None:
+    gains = [np.array([0.1, 0.5]), np.array([0.3])]
+    found = extrapolate(gains, 0.5, documents=4, seconds_each=1800.0)
+    assert (found.questions, found.documents, found.sampled) == (6, 4, 2)
+    assert found.corrections == pytest.approx(1.8)
+    assert found.next_hour == pytest.approx(1.0)  # two questions: one of the sample, counted twice
+    assert found.last_hour == pytest.approx(0.2)
+    assert extrapolate([], 0.0, documents=0, seconds_each=10.0).questions == 0
