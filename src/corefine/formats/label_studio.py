@@ -60,9 +60,9 @@ def _task(source: Source, record: dict[str, Any], name: str, line: int) -> tasks
         _add_region(task, region, str(region.get("id", f"r{number}")))
     for region in result:
         if region.get("type") == "relation":
-            labels = region.get("labels") or [None]
+            label = next(iter(_list(region.get("labels"))), None)
             ends = str(region.get("from_id")), str(region.get("to_id"))
-            task.relate(labels[0] if isinstance(labels[0], str) else None, ends, region)
+            task.relate(label if isinstance(label, str) else None, ends, region)
     others = [region for region in result if region not in regions and region.get("type") != "relation"]
     task.fields = {
         "data": {key: value for key, value in data.items() if value is not text and key not in OWN},

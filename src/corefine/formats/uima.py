@@ -11,9 +11,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -112,7 +112,8 @@ def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Do
             if span is None:
                 source.fault(f"a mention at {mention.begin}-{mention.end} touches no token", mendable=True)
                 continue
-            if (mention.begin, mention.end) != (words.offsets[span.start][0], words.offsets[span.end][1]):
+            whole_tokens = text[words.offsets[span.start][0] : words.offsets[span.end][1]]
+            if text[mention.begin : mention.end].strip() != whole_tokens.strip():
                 what = f"a mention covers part of the token {words.tokens[span.start]!r}; the whole token was taken"
                 source.fault(what, token=span.start, fatal=False)
             clusters.setdefault(f"{label or 'chain'} {number}", []).append(span)
@@ -320,7 +321,7 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
     group, member = map(cas.typesystem.get_type, kinds)
     known = {str(place): (label, said) for place, label, said in lost.entries(kept, "mention features", 3)}
     own = {feature.name for feature in member.all_features}
-    for cluster in hulls(document):
+    for cluster in _solid(hulls(document), cas.sofa_string or "", offsets):
         mentions = []
         for span in cluster:
             said = known.get(str(span), ("", {}))[1]
@@ -339,6 +340,23 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
                 mention.Entity = entity
         for mention in mentions:
             cas.add(mention)
+
+
+def _solid(clusters: list[list[Span]], text: str, offsets: Sequence[tuple[int, int]]) -> list[list[Span]]:
+    """The mentions without tokens of white space at their ends, which no reader of a CAS takes for tokens."""
+    solid = [token for token, (start, end) in enumerate(offsets) if text[start:end].strip()]
+    if len(solid) == len(offsets):
+        return clusters
+    taken: set[Span] = set()
+    found: list[list[Span]] = []
+    for cluster in clusters:
+        found.append([])
+        for span in cluster:
+            inside = solid[bisect_left(solid, span.start) : bisect_right(solid, span.end)]
+            if inside and (reduced := Span(inside[0], inside[-1])) not in taken:
+                taken.add(reduced)
+                found[-1].append(reduced)
+    return [cluster for cluster in found if cluster]
 
 
 def render_xmi(document: Document) -> str:

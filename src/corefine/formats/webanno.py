@@ -268,6 +268,7 @@ def losses(document: Document) -> Counter[str]:
         names_with_tabs_or_line_breaks=lost.breaks(document.name),
         cells_with_tabs_or_line_breaks=sum(map(lost.breaks, (c for cs in document.layers.values() for c in cs))),
         tokens_that_differ_from_the_text=differing(document),
+        tokens_with_tabs_or_line_breaks=sum(map(lost.breaks, document.tokens)),
         mentions_of_parts_of_several_tokens=_partial(document),
         empty_tokens=sum(a == z for a, z in text_of(document)[1]),
         text_between_sentences=_between(document),
