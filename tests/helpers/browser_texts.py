@@ -47,6 +47,7 @@ def every_document() -> dict[str, Document]:
         "hostile": Document.from_sentences("hostile", HOSTILE),
         "giant": Document.from_sentences("giant", [["Anna", "sat", "x" * 1_000_000, "."], ["She", "saw", "Anna", "."]]),
         "far": far(),
+        "equal": Document.from_sentences("equal", [["Nora", "Pell", word, "."] for word in "slept ate left".split()]),
         "arabic": Document.from_sentences("arabic", ARABIC, language="ar"),
     }
     return {name: replace(document, name=name, part=0) for name, document in (told | made).items()}

@@ -124,7 +124,8 @@ def fill(project: Project, given: Sequence[Document]) -> list[int]:
     ids = [project.writer.write(lambda c, d=document: documents.add(c, d)) for document in given]
     for document in ids:
         project.predictions.save(number, document, rules.predict(project.documents.get(document)))
-    change(project, least_gain=0.0, groups=False)  # so that tests are asked about all that is open, one by one
+    # so that tests are asked about all that is open, one by one, as the paper does
+    change(project, least_gain=0.0, least_proposal=0.0, groups=False, selector="entropy")
     return ids
 
 

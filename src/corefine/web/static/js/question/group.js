@@ -44,7 +44,7 @@ export class Group {
       "button",
       { type: "button", class: "row-choice", "aria-keyshortcuts": index < 9 ? String(index + 1) : null, on: { click: () => this.toggle(index) } },
       index < 9 ? kbd(String(index + 1)) : null,
-      h("span", { class: "first" }, quoted(before), quoted(view.words(span), { class: "words" }), quoted(after)),
+      h("span", { class: "first" }, quoted(before, { class: "before" }), quoted(view.words(span), { class: "words" }), quoted(after)),
       h("span", { class: "count" }, `s. ${view.sentenceOf[first(span)] + 1}`),
     );
   }

@@ -124,7 +124,7 @@ export class QuestionPanel {
     this.element.dataset.question = question.id;
     this.set(phase);
     this.busy(false);
-    this.back.hidden = phase === "initial" || !canGoBack;
+    this.back.hidden = phase === "initial" || phase === "group" || !canGoBack;
     this.chosen(null);
     if (phase === "initial") why(this.why, question, this.act);
   }
