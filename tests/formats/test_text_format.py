@@ -52,9 +52,20 @@ def test_languages(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("¿Dónde está? Aquí.")
     (document,) = read(tmp_path / "a.txt", language="es")
     assert (document.language, document.tokens[0], len(document.sentence_starts)) == ("es", "¿", 2)
-    for unknown in ("qq", "../x", "ja"):
+    for unknown in ("qq", "../x"):
         with pytest.raises(InputError, match="no rules for the language"):
             read_all(tmp_path / "a.txt", language=unknown)
+
+
+def test_text_without_spaces_is_split_into_characters() -> None:
+    """One Chinese paragraph was a single token."""
+    words = tokenise("他走进房间，看见Mary Ann。她没有说话！", None)
+    assert words.tokens[:7] == ("他", "走", "进", "房", "间", "，", "看")
+    assert words.tokens[8:10] == ("Mary", "Ann")
+    assert [words.tokens[start] for start in words.sentence_starts] == ["他", "她"]
+    assert tokenise("彼はマリアを見た。", None).tokens == ("彼", "は", "マリア", "を", "見", "た", "。")
+    assert tokenise("ฉันรัก", "th").tokens == ("ฉั", "น", "รั", "ก")
+    assert tokenise("그는 방에 들어갔다.", None).tokens == ("그는", "방에", "들어갔다", ".")
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])

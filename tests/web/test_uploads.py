@@ -236,3 +236,18 @@ def test_long_texts_are_divided_where_paragraphs_end(tmp_path: Path) -> None:
     solid.write_text("ä" * 10_000, "utf-8")
     parts = cut_text(solid, 4_999)
     assert "".join(part.read_text("utf-8") for part in parts) == "ä" * 10_000
+
+
+def test_the_language_is_detected_shown_and_chosen(safe: Browser) -> None:
+    """Everything was split by English rules, and one Chinese paragraph was a single token."""
+    sent = upload(safe, "buch.txt", b"Er sah, dass sie in dem Haus war, und er sagte nichts.")
+    assert sent["results"][0]["languages"] == ["de"]
+    (key,) = upload(safe, "shu.txt", "他走进房间。她没有说话。".encode())["added"]
+    document = safe.client.get(f"/api/documents/{key}").json()
+    assert (document["language"], document["tokens"], len(document["sentences"])) == ("zh", 12, 2)
+    response = safe.client.post("/api/documents?wait=600&name=kort.txt&language=nl", content=b"Hij kwam.")
+    assert response.json()["results"][0]["languages"] == ["nl"]
+    assert safe.client.post("/api/documents?name=a.txt&language=qq", content=b"A").status_code == 400
+    arabic = upload(safe, "arabi.jsonl", '{"tokens": ["مرحبا"]}'.encode())["added"][0]
+    assert safe.client.get(f"/api/documents/{arabic}").json()["rtl"] is True
+    assert safe.client.get("/api/languages").json()["names"]["nl"] == "Dutch"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -36,6 +37,10 @@ def annotate(
         str | None,
         typer.Option(help="The model to begin with: a folder, starter, strong, rules or module:attribute. It is kept."),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Code of the language of new documents, as nl, or auto to detect it. It is kept."),
+    ] = None,
     held_out: Annotated[
         list[Path] | None, typer.Option(help="Gold documents to score the model on; they are not annotated.")
     ] = None,
@@ -63,6 +68,8 @@ def annotate(
         notices = check_quickly(opened)
         if model is not None:
             _choose_model(opened, model)
+        if language is not None:
+            opened.change_settings(replace(opened.settings, language=language))
         notices += import_documents(opened, paths or [], held_out or [], stories=stories)
         if terminal:
             from corefine.terminal import run
@@ -90,8 +97,6 @@ def check_quickly(project: Project) -> list[str]:
 
 def _choose_model(project: Project, name: str) -> None:
     """Keep the model in the project's settings, once it is known to exist."""
-    from dataclasses import replace
-
     from corefine.models.load import load, model_folder
 
     folder = model_folder(name)
@@ -107,9 +112,12 @@ def import_documents(project: Project, paths: list[Path], held_out: list[Path], 
     from corefine.project.store import documents
 
     notices = []
+    code = project.settings.language_code
     for named, is_held_out in ((paths, False), (held_out, True)):
         if named:
-            found = project.writer.write(partial(documents.import_paths, paths=named, held_out=is_held_out))
+            found = project.writer.write(
+                partial(documents.import_paths, paths=named, held_out=is_held_out, language=code)
+            )
             notices += found.notices
     if not paths:
         with project.database.read() as connection:

@@ -1,8 +1,12 @@
-"""Splits running text into tokens and sentences by spaCy's rules for the language. Nothing is downloaded."""
+"""Splits running text into tokens and sentences by spaCy's rules for the language. Nothing is downloaded.
+
+Languages that write no spaces between words are split into characters, and words of other scripts among them are kept.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,12 +16,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corefine.document import Document, Span, span_of
 from corefine.errors import InputError
+from corefine.formats.languages import detect
 from corefine.formats.losses import count
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
 DEFAULT_LANGUAGE = "en"
+"""Whose rules are used where a text does not tell its language."""
+
+BY_CHARACTERS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+"""Languages without spaces between words."""
+NEED_PACKAGES = frozenset({"ko", "vi"})
+"""Languages whose words spaCy only splits with packages of their own. The rules for languages in general do."""
+OTHERS = "xx"
+"""spaCy's rules for languages in general."""
+
+_KATAKANA = "\u30a1-\u30ff\uff66-\uff9f"
+_HAN_AND_HIRAGANA = "\u3005-\u3007\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{_HAN_AND_HIRAGANA}"
+_MARKS = "".join(chr(code) for code in range(0x0E00, 0x1800) if unicodedata.category(chr(code)).startswith("M"))
+_CHARACTERS = re.compile(rf"[{_KATAKANA}]+|[{_UNSPACED}][{_MARKS}]*|(?:(?![{_UNSPACED}{_KATAKANA}])\w)+|[^\w\s]")
 
 # spaCy splits punctuation off a word one character at a time, and copies the rest each time. Words and runs of
 # punctuation that are longer than in any language are cut first, so that every text takes linear time.
@@ -51,12 +70,16 @@ class Tokens(NamedTuple):
 
 
 def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sentence_a_line: bool = False) -> Tokens:
-    """Split a text. A token ends at each of `cuts`, and a sentence at each blank line, or at each line break."""
-    nlp = _pipeline(language or DEFAULT_LANGUAGE)
+    """Split a text. A token ends at each of `cuts`, and a sentence at each blank line, or at each line break.
+
+    Without a language, it is detected.
+    """
+    code = language or detect(text) or DEFAULT_LANGUAGE
+    nlp = _pipeline(code)
     if text.startswith("\ufeff"):  # it counts as a character but belongs to no word
         text = " " + text[1:]
-    offsets: list[Characters] = []
-    for begin, end in pairwise((0, *_too_long(text), len(text))):
+    offsets = [match.span() for match in _CHARACTERS.finditer(text)] if _base(code) in BY_CHARACTERS else []
+    for begin, end in pairwise((0, *_too_long(text), len(text))) if not offsets else ():
         words = nlp.tokenizer(text[begin:end])
         offsets += [(begin + w.idx, begin + w.idx + len(w)) for w in words if not w.text.isspace()]
     offsets = list(_cut(offsets, sorted(set(cuts))))
@@ -90,12 +113,22 @@ def sentences_by_rules(tokens: Sequence[str], language: str | None) -> tuple[int
 def _pipeline(language: str) -> Language:
     import spacy
 
+    code = _base(language)
+    general = code in BY_CHARACTERS or code in NEED_PACKAGES
     try:
-        nlp = spacy.blank(language)
+        nlp = spacy.blank(OTHERS if general else language)
     except (ImportError, ValueError) as error:
-        raise InputError(f"no rules for the language {language!r}: {error}") from error
+        raise InputError(
+            f"no rules for the language {language!r}: give the code of one that has some, as nl, or {OTHERS!r} for "
+            "rules that fit most languages"
+        ) from error
     nlp.add_pipe("sentencizer")
     return nlp
+
+
+def _base(language: str) -> str:
+    """The code without region or script: zh of zh-Hans."""
+    return language.lower().partition("-")[0]
 
 
 def _sentence_starts(nlp: Language, tokens: Sequence[str]) -> set[int]:

@@ -54,6 +54,7 @@ class FileResult:
     reason: str | None = None
     note: str | None = None
     duplicate: bool = False
+    languages: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,6 +64,7 @@ class Upload:
     id: str
     name: str
     path: Path
+    language: str | None = None
     state: Literal["waiting", "reading", "done", "failed"] = "waiting"
     message: str | None = None
     files: int = 0
@@ -99,9 +101,9 @@ class Importer:
                 raise InputError(f"{MOST_WAITING} uploads are waiting already: wait for them first")
         return self._folder / f"{secrets.token_hex(8)}.sent"
 
-    def add(self, name: str, path: Path) -> Upload:
-        """Read a file that is there in whole."""
-        upload = Upload(secrets.token_hex(8), name, path)
+    def add(self, name: str, path: Path, *, language: str | None = None) -> Upload:
+        """Read a file that is there in whole. Without a language, that of each document is detected."""
+        upload = Upload(secrets.token_hex(8), name, path, language)
         with self._lock:
             self._uploads[upload.id] = upload
             while len(self._uploads) > KEPT:
@@ -193,7 +195,8 @@ class _Import:
         if reader.stdin is None or reader.stdout is None:
             raise RuntimeError("the reader has no pipes")
         upload = self.upload
-        task = Task(str(upload.path), upload.name, str(folder), upload.files_done, self.importer.limits.to_json())
+        limits = self.importer.limits.to_json()
+        task = Task(str(upload.path), upload.name, str(folder), upload.files_done, limits, upload.language)
         watch = threading.Timer(SILENT_SECONDS, reader.kill)
         try:
             _say(reader.stdin, asdict(task))
@@ -271,6 +274,8 @@ class _Import:
         _say(answer, name)
         if name is None:
             return
+        if event["language"] is not None and event["language"] not in result.languages:
+            result.languages.append(event["language"])
         size = int(content.readline())
         text = content.read(size).decode()
         new = NewDocument(name, event["part"], event["tokens"], text, event["has_gold"], self._source, self._digest)

@@ -24,6 +24,7 @@ from corefine import formats
 from corefine.document import Document
 from corefine.errors import CorefineError, Fault
 from corefine.formats import jsonl
+from corefine.formats.languages import with_language
 from corefine.formats.sent.unpacking import Limits, cut_text, unpack
 
 NICE = 10
@@ -31,13 +32,17 @@ NICE = 10
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to read: a file, what it is called, a folder to unpack it in, and how many files to pass over."""
+    """What to read: a file, what it is called, a folder to unpack it in, and how many files to pass over.
+
+    language    of documents that name none; None: it is detected
+    """
 
     sent: str
     name: str
     folder: str
     start: int
     limits: dict[str, Any]
+    language: str | None = None
 
 
 def main() -> None:
@@ -104,7 +109,7 @@ class _Reader:
 
         for path in paths:
             size = path.stat().st_size
-            for document in formats.read(path, on_fault=note):
+            for document in formats.read(path, on_fault=note, language=self.task.language):
                 if len(document) > self.limits.tokens:
                     most = f"{self.limits.tokens:,}"
                     reasons.append(f"{document.key} has {len(document):,} tokens, and a document at most {most}")
@@ -112,9 +117,17 @@ class _Reader:
                     yield document
             _tell("progress", bytes=size)
 
-    def _send(self, document: Document) -> None:
+    def _send(self, found: Document) -> None:
+        document = with_language(found)
         gold = bool(document.clusters)
-        _tell("document", name=document.name, part=document.part, tokens=len(document), has_gold=gold)
+        _tell(
+            "document",
+            name=document.name,
+            part=document.part,
+            tokens=len(document),
+            has_gold=gold,
+            language=document.language,
+        )
         name = json.loads(sys.stdin.readline() or "null")
         if name is None:
             return

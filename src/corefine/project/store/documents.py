@@ -17,6 +17,7 @@ from corefine import formats
 from corefine.document import Document
 from corefine.errors import CorefineError, DamagedDocumentError, Fault, InputError
 from corefine.formats import jsonl
+from corefine.formats.languages import with_language
 from corefine.project.store import schema
 from corefine.project.store.database import Database
 
@@ -175,7 +176,7 @@ def add(
 ) -> int:
     """Store a document and return its id. If its name is taken, a number is added to it."""
     name = free_name(connection, document.name, document.part)
-    content = jsonl.render(replace(document, name=name))
+    content = jsonl.render(replace(with_language(document), name=name))
     new = NewDocument(
         name, document.part, len(document), content, bool(document.clusters), source, digest, held_out=held_out
     )
@@ -245,11 +246,13 @@ def import_paths(
     paths: Iterable[Path],
     *,
     held_out: bool = False,
+    language: str | None = None,
     source_name: Callable[[Path], str] = lambda path: _readable(path.resolve()),
 ) -> Imported:
     """Import files and folders. Files that cannot be read are listed and skipped.
 
-    A file that was imported before is not imported again; `source_name` says by which name it is known.
+    A file that was imported before is not imported again; `source_name` says by which name it is known. `language` is
+    that of documents that name none; without it, it is detected.
     """
     known = _digests(connection)
     result = Imported()
@@ -261,7 +264,7 @@ def import_paths(
             digest = _digest(path)
             source = source_name(path)
             if source not in known:
-                _import_file(connection, path, source, digest, held_out, result)
+                _import_file(connection, path, source, digest, held_out, language, result)
             else:
                 (result.known if digest in known[source] else result.changed).append(_readable(path))
         except (CorefineError, OSError) as error:
@@ -291,10 +294,18 @@ def _digests(connection: Connection) -> dict[str, set[str | None]]:
 
 
 def _import_file(
-    connection: Connection, path: Path, source: str, digest: str, held_out: bool, result: Imported
+    connection: Connection,
+    path: Path,
+    source: str,
+    digest: str,
+    held_out: bool,
+    language: str | None,
+    result: Imported,
 ) -> None:
     faults: list[Fault] = []
-    documents = [document for document in formats.read(path, on_fault=faults.append) if len(document)]
+    documents = [
+        document for document in formats.read(path, on_fault=faults.append, language=language) if len(document)
+    ]
     for document in documents:
         added = add(connection, document, source=source, digest=digest, held_out=held_out and bool(document.clusters))
         result.added.append(added)

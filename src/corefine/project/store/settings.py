@@ -16,6 +16,7 @@ from corefine.annotation.selectors import SELECTORS, is_selector
 from corefine.config import Config, Limit, NonNegativeInt, Share, ShareBelow1, at_least, setting
 from corefine.document import Document
 from corefine.errors import ConfigError
+from corefine.formats.languages import NAMES
 from corefine.project.store import schema
 
 GUIDELINES = """\
@@ -35,6 +36,9 @@ HELD_BACK = "held_back"
 RESTORED = "restored"
 """The name under which it is kept when a backup was put in the place of the project's data."""
 
+AUTO = "auto"
+LANGUAGES: Mapping[str, str] = {AUTO: "detected from the text", **NAMES}
+"""What a project's language can be, and in words."""
 MOST = 10_000_000
 LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
 
@@ -51,6 +55,7 @@ class ProjectConfig(Config):
     sample: ShareBelow1 = setting(
         0.1, "Share of the questions about random mentions, which tell the model how many mentions to link."
     )
+    language: str = setting("auto", "The language of documents that are added: a code as nl, or auto to detect it.")
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
     budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
@@ -77,8 +82,14 @@ class ProjectConfig(Config):
         if not is_selector(self.selector):
             allowed = ", ".join(SELECTORS)
             raise ConfigError(f"ProjectConfig: selector must be one of {allowed}, not {self.selector!r}")
+        checked_language(self.language)
         if self.selector == "committee":
             raise ConfigError("the selector 'committee' needs several models; a project trains one: choose another")
+
+    @property
+    def language_code(self) -> str | None:
+        """The language of documents that are added; None: it is detected."""
+        return checked_language(self.language)
 
     def selector_name(self) -> str:
         """The selector, or the only one that fits the protocol."""
@@ -99,6 +110,13 @@ class ProjectConfig(Config):
         if self.budget_per_1000_tokens is None:
             return None
         return max(1, round(self.budget_per_1000_tokens * tokens / 1000))
+
+
+def checked_language(code: str) -> str | None:
+    """The code of a language that has rules; None for "auto". Raises if there is no such language."""
+    if code not in LANGUAGES:
+        raise ConfigError(f"the language must be {AUTO} or the code of one that has rules, as nl, not {code!r}")
+    return None if code == AUTO else code
 
 
 def get(connection: Connection, name: str, default: Any = None) -> Any:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Literal
+from unicodedata import bidirectional
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
@@ -24,6 +25,8 @@ from corefine.web.api.state import State, settled_share
 from corefine.web.api.types import Id, RequestModel, SpanJson, timestamp
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+LOOKED_AT = 500
+"""Tokens that tell in which direction a text of no known language runs."""
 WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
 CLOSING = frozenset(".,;:!?)]}»”’%…") | {"''", "n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "’s", "n’t", "..."}
 OPENING = frozenset("([{«“‘$#") | {"``"}
@@ -97,10 +100,18 @@ class DocumentText(BaseModel):
             name=document.key,
             language=document.language,
             tokens=len(document),
-            rtl=(document.language or "").lower().partition("-")[0] in RIGHT_TO_LEFT,
+            rtl=_right_to_left(document),
             reviewed=reviewed,
             sentences=sentences,
         )
+
+
+def _right_to_left(document: Document) -> bool:
+    """By the language; where it is not known, by the letters of the beginning."""
+    if document.language is not None:
+        return document.language.lower().partition("-")[0] in RIGHT_TO_LEFT
+    kinds = [bidirectional(letter) for token in document.tokens[:LOOKED_AT] for letter in token[:1]]
+    return 2 * sum(kind in ("R", "AL") for kind in kinds) > sum(kind in ("R", "AL", "L") for kind in kinds)
 
 
 def _spaces(document: Document) -> list[bool]:

@@ -12,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from corefine.errors import InputError
+from corefine.project.store.settings import LANGUAGES, checked_language
 from corefine.project.uploads import Upload
 from corefine.web.api.context import InContext, owner
 from corefine.web.api.problems import not_found
@@ -27,6 +28,7 @@ class FileResultView(ResponseModel):
     """What came of one file: ids of its documents, and `reason` if it gave none, or not all.
 
     duplicate    it gave none because its content is in the project already
+    languages    of its documents, as given or detected
     """
 
     file: str
@@ -34,6 +36,7 @@ class FileResultView(ResponseModel):
     reason: str | None
     note: str | None
     duplicate: bool
+    languages: list[str]
 
 
 class SkippedFile(BaseModel):
@@ -82,22 +85,37 @@ async def upload(
     here: InContext,
     name: Annotated[str, Query(min_length=1, max_length=300)],
     wait: Annotated[float, Query(ge=0.0, le=600.0)] = WAIT_SECONDS,
+    language: Annotated[str | None, Query(max_length=20)] = None,
 ) -> UploadResult:
     """Add the documents of a file, or of the files in a zip archive. The body is the file.
 
-    The response comes when all is read, or after `wait` seconds; then ask for the upload again.
+    The response comes when all is read, or after `wait` seconds; then ask for the upload again. `language` is the code
+    of the language of documents that name none, or "auto"; by default it is that of the project's settings.
     """
     importer = here.importer
+    code = here.workspaces.settings.language_code if language is None else checked_language(language)
     path = await run_in_threadpool(importer.place)
     try:
         await keep(request, path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    sent = importer.add(name.replace("\0", "_"), path)
+    sent = importer.add(name.replace("\0", "_"), path, language=code)
     with suppress(TimeoutError):
         await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(sent.done)), wait)
     return UploadResult.of(sent)
+
+
+class Languages(BaseModel):
+    """The languages that have rules for splitting plain text: their names by code. `chosen` is the project's."""
+
+    names: dict[str, str]
+    chosen: str
+
+
+@routes.get("/languages")
+def languages(here: InContext) -> Languages:
+    return Languages(names=dict(LANGUAGES), chosen=here.workspaces.settings.language)
 
 
 @routes.get("/uploads/{upload_id}")

@@ -59,8 +59,8 @@ export const patch = (path, body) => call("PATCH", path, body);
 export const remove = (path) => call("DELETE", path);
 
 /** Send a file. The server reads it after that: `seen` gets how far it is, again and again, until the end is returned. */
-export async function upload(file, seen) {
-  let now = await call("POST", `/documents?wait=0&name=${encodeURIComponent(file.name)}`, file, { raw: true, patience: LONG });
+export async function upload(file, seen, query = "") {
+  let now = await call("POST", `/documents?wait=0&name=${encodeURIComponent(file.name)}${query}`, file, { raw: true, patience: LONG });
   while (now.state === "waiting" || now.state === "reading") {
     seen(now);
     await new Promise((resolve) => setTimeout(resolve, 400));

@@ -3,6 +3,7 @@
 import { upload } from "../core/api.js";
 import { button, h, quoted, replace } from "../core/dom.js";
 import { plural } from "../core/format.js";
+import { UploadOptions } from "./upload-options.js";
 
 /** What came of a file: how many documents it gave, and what was skipped and why. */
 function told(name, added, skipped) {
@@ -50,6 +51,7 @@ export function uploader(page, added) {
   const input = h("input", { type: "file", multiple: true, class: "sr", id: "files", tabindex: "-1", "aria-label": "Files to add" });
   const list = h("ul", { class: "upload-result" });
   const result = h("div", { class: "upload-results", role: "status", hidden: true }, list, button("Close", { class: "quiet small", run: () => (replace(list), (result.hidden = true)) }));
+  const options = new UploadOptions();
   const choose = button("Add documents", { class: "primary", run: () => input.click() });
 
   async function send(files) {
@@ -58,8 +60,8 @@ export function uploader(page, added) {
       list.append(item);
       result.hidden = false;
       try {
-        const end = await upload(file, (now) => replace(item, quoted(file.name), ...underway(now)));
-        replace(item, quoted(file.name), ": ", ...outcome(file.name, end));
+        const end = await upload(file, (now) => replace(item, quoted(file.name), ...underway(now)), options.query);
+        replace(item, quoted(file.name), ": ", ...outcome(file.name, end), options.told(end.results));
         if (end.state === "failed" || end.results.some(({ reason, duplicate }) => reason !== null && !duplicate)) item.className = "bad";
         else if (end.results.some(({ duplicate }) => duplicate)) item.className = "warn";
         await added(end.added);
@@ -84,5 +86,5 @@ export function uploader(page, added) {
     page.classList.remove("over");
     send([...event.dataTransfer.files]);
   });
-  return { choose, input, result };
+  return { choose, input, result, options: options.element };
 }

@@ -45,7 +45,7 @@ class DocumentsPage {
     this.bar = this.owner ? actions(this) : null;
     page.append(
       ...[
-        h("div", { class: "row spread" }, h("header", {}, h("h1", {}, "Documents"), this.count), up ? h("div", { class: "row" }, up.choose, up.input) : null),
+        h("div", { class: "row spread" }, h("header", {}, h("h1", {}, "Documents"), this.count), up ? h("div", { class: "row" }, up.options, up.choose, up.input) : null),
         up?.result,
         app.me.notices.length ? h("ul", { class: "notices", "aria-label": "Notices" }, ...app.me.notices.map((notice) => h("li", {}, notice))) : null,
         this.tools,

@@ -17,6 +17,7 @@ const FIELDS = [
   ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
   ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, a model's folder on the server, or module:attribute.", "text"],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
+  ["language", "Language of new documents", "Its code, as nl, or auto to detect it when documents are added.", "text"],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
