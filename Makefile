@@ -45,7 +45,7 @@ strong: $(READY)  ## Train the stronger model that ships; it needs the extra `st
 	$(BIN)/python tools/make_starter.py --name strong
 
 bench: $(READY)  ## Measure every bar on this machine
-	missed=0; for bar in imports links session scores formats model committee long retraining answer browser load disturbed large questions; do \
+	missed=0; for bar in imports links session scores formats model committee long retraining cold_start answer browser load disturbed large questions; do \
 	  echo "== $$bar"; $(BIN)/python benchmarks/$$bar.py || missed=1; \
 	done; exit $$missed
 

@@ -23,6 +23,12 @@ ARABIC = [
     ["ثم", "عاد", "أحمد", "إلى", "السوق", "."],
 ]
 
+DUTCH = [
+    ["Anna", "kocht", "een", "oude", "fiets", "."],
+    ["Zij", "gaf", "de", "fiets", "aan", "Piet", "."],
+    ["Anna", "lachte", "."],
+]
+
 
 def every_document() -> dict[str, Document]:
     """By name; each is worked on by one test."""
@@ -49,6 +55,8 @@ def every_document() -> dict[str, Document]:
         "far": far(),
         "equal": Document.from_sentences("equal", [["Nora", "Pell", word, "."] for word in "slept ate left".split()]),
         "arabic": Document.from_sentences("arabic", ARABIC, language="ar"),
+        "in full, by keys": Document.from_sentences("keys", DUTCH, language="nl"),
+        "in full, by mouse": Document.from_sentences("pointer", DUTCH, language="nl"),
     }
     return {name: replace(document, name=name, part=0) for name, document in (told | made).items()}
 

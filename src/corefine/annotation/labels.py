@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from corefine import plugins
+from corefine.annotation.completed import is_whole
 from corefine.annotation.question import span_from_json, span_to_json
 from corefine.annotation.sampling import LinkSample, link_sample
 from corefine.annotation.session import Session
@@ -26,6 +27,7 @@ class Labels:
     no_mentions  spans that people said are not mentions
     certainty    for each top span that nobody settled: how probable its label is, given model and answers
     sample       what answers say about a random sample of the mentions
+    complete     parts of the document that people annotated in full: the clusters have all of their mentions
     """
 
     document: Document
@@ -36,6 +38,7 @@ class Labels:
     certainty: tuple[tuple[Span, float], ...] = ()
     no_mentions: tuple[Span, ...] = ()
     sample: LinkSample | None = None
+    complete: tuple[Span, ...] = ()
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
@@ -44,8 +47,13 @@ class Labels:
 
     @classmethod
     def from_session(cls, session: Session) -> Labels:
-        """A session's answers, and the clusters that model and answers give together."""
+        """A session's answers, and the clusters that model and answers give together.
+
+        A document that was annotated in full has full labels, singletons included.
+        """
         links = session.links
+        if is_whole(session.complete, session.document):
+            return cls(session.relabelled())
         return cls(
             document=session.relabelled(),
             full=False,
@@ -55,6 +63,7 @@ class Labels:
             certainty=_certainty(session),
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
             sample=link_sample(session),
+            complete=session.complete,
         )
 
     @property
@@ -76,6 +85,7 @@ class Labels:
             "certainty": [[span_to_json(span), chance] for span, chance in self.certainty],
             **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
             **({"sample": asdict(self.sample)} if self.sample is not None else {}),
+            **({"complete": [span_to_json(span) for span in self.complete]} if self.complete else {}),
         }
 
     @classmethod
@@ -90,6 +100,7 @@ class Labels:
             certainty=tuple((span_from_json(span), chance) for span, chance in fields["certainty"]),
             no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
             sample=LinkSample(**fields["sample"]) if "sample" in fields else None,
+            complete=tuple(map(span_from_json, fields.get("complete", ()))),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from corefine.annotation.question import (
     Answer,
@@ -42,6 +42,8 @@ class AnswerEntry:
     question: Question
     answer: Answer
     seconds: float
+    complete: ClassVar[tuple[Span, ...]] = ()  # only edits say that
+    source: ClassVar[None] = None
 
     @property
     def number(self) -> int:
@@ -128,12 +130,16 @@ class EditEntry:
     """What a person said without being asked, as in a review. It is one step, however much it asserts.
 
     mentions    spans that are mentions, linked or not
+    complete    parts of the document in which nothing else is a mention, and every mention is in its entity
+    source      where it comes from, if nobody said it here: a file that came with annotations
     """
 
     number: int
     assertions: tuple[Assertion, ...]
     mentions: tuple[Span, ...] = ()
     seconds: float = 0.0
+    complete: tuple[Span, ...] = ()
+    source: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -141,6 +147,8 @@ class EditEntry:
             "assertions": [[said.name, *map(span_to_json, said.spans)] for said in self.assertions],
             "mentions": [span_to_json(span) for span in self.mentions],
             "seconds": self.seconds,
+            **({"complete": [span_to_json(span) for span in self.complete]} if self.complete else {}),
+            **({"source": self.source} if self.source is not None else {}),
         }
 
     @classmethod
@@ -150,6 +158,8 @@ class EditEntry:
             assertions=tuple(_ASSERTIONS[name](*map(span_from_json, spans)) for name, *spans in fields["assertions"]),
             mentions=tuple(map(span_from_json, fields["mentions"])),
             seconds=fields["seconds"],
+            complete=tuple(map(span_from_json, fields.get("complete", ()))),
+            source=fields.get("source"),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from corefine.annotation.chooser import Chooser, default_selector
+from corefine.annotation.completed import joined, without_unsaid
 from corefine.annotation.cost import CostModel
 from corefine.annotation.groups import EqualWords, check_same_words
 from corefine.annotation.log import (
@@ -105,6 +106,9 @@ class Session:
         """
         for span in prediction.spans:
             self._check_inside(span)
+        self.prediction = prediction
+        if parts := self.complete:  # what is not marked there is no mention, whatever the model says
+            prediction = without_unsaid(prediction, parts, {*self.said_mentions(), *self.links.spans()})
         answers = [entry for entry in self._standing.values() if isinstance(entry, AnswerEntry)]
         revision = self._closure(prediction, self.links, answers)
         groups = EqualWords(self.document, prediction) if self.groups else None
@@ -154,14 +158,18 @@ class Session:
         assertions: Iterable[Assertion],
         *,
         mentions: Iterable[Span] = (),
+        complete: Iterable[Span] = (),
+        source: str | None = None,
         seconds: float = 0.0,
         withdrawing: Sequence[int] = (),
     ) -> Outcome:
         """Say something without a question, as in a review. It is one step, all or nothing.
 
-        `mentions` are spans said to be mentions, linked or not. The next question is chosen again afterwards.
+        `mentions`, `complete` and `source` as in `EditEntry`. The next question is chosen again afterwards.
         """
-        return self._add(EditEntry(self.next_number, tuple(assertions), tuple(mentions), seconds), withdrawing)
+        number = self.next_number
+        entry = EditEntry(number, tuple(assertions), tuple(mentions), seconds, tuple(complete), source)
+        return self._add(entry, withdrawing)
 
     def skip(self, *, seconds: float | None = None) -> Outcome:
         """Skip the open question. Its time counts, and it is not asked again."""
@@ -231,12 +239,20 @@ class Session:
         """Other mentions with the same words that answers leave open; none unless the session asks about groups."""
         return self._chooser.equal_to(mention)
 
+    @property
+    def complete(self) -> tuple[Span, ...]:
+        """The parts of the document that were annotated in full, those that touch joined."""
+        return joined(span for entry in self._standing.values() for span in entry.complete)
+
+    def said_mentions(self) -> list[Span]:
+        """Spans that standing entries say are mentions, linked or not."""
+        return list(dict.fromkeys(span for entry in self._standing.values() for span in entry.mentions))
+
     def relabelled(self) -> Document:
         """The document with the clusters that the model and the answers make together."""
         clusters = self.revision.clusters()
         clustered = {span for cluster in clusters for span in cluster}
-        said = dict.fromkeys(span for entry in self._standing.values() for span in entry.mentions)
-        alone = [(span,) for span in said if self.links.is_mention(span) and span not in clustered]
+        alone = [(span,) for span in self.said_mentions() if self.links.is_mention(span) and span not in clustered]
         return self.document.with_clusters([*clusters, *alone])
 
     def annotated(self) -> Document:
@@ -315,12 +331,12 @@ class Session:
 
     def _check(self, entry: LogEntry, withdrawn: Sequence[int]) -> None:
         """Raise unless the entry is possible once these others are withdrawn."""
-        for span in spans_said(entry):
+        for span in (*spans_said(entry), *entry.complete):
             self._check_inside(span)
         if isinstance(entry, AnswerEntry):
             check_span(entry.answer, entry.question)
             check_same_words(self.document, entry)
-        elif not entry.assertions and not entry.mentions:
+        elif not entry.assertions and not entry.mentions and not entry.complete:
             raise AnswerError("this edit says nothing")
         for number in withdrawn:
             self._check_standing(number)
@@ -354,6 +370,9 @@ class Session:
         self._given[number] = self._standing[number] = entry
         self._chooser.update(entry, change, stands=True)
         self._open = None
+        if entry.complete:
+            self.use(self.prediction)
+            return Outcome(number, (), self.links.known_pairs(spans) - pairs_before)
         closed = np.flatnonzero(open_before & ~self._chooser.open_rows())
         asked = entry.question.mentions if isinstance(entry, AnswerEntry) else ()
         settled = tuple(span for row in closed if (span := self.revision.nodes.spans[row]) not in asked)
@@ -361,8 +380,11 @@ class Session:
 
     def _take_back(self, number: int) -> None:
         change = self.links.withdraw(number)
-        self._chooser.update(self._standing.pop(number), change, stands=False)
+        entry = self._standing.pop(number)
+        self._chooser.update(entry, change, stands=False)
         self._open = None
+        if entry.complete:
+            self.use(self.prediction)
 
     def _apply(self, action: Action) -> None:
         for number in action.withdrawn:

@@ -46,8 +46,8 @@ def best_name(document: Document, mentions: Iterable[Span]) -> Span:
 def spans_in_order(entry: LogEntry) -> list[Span]:
     """The spans of an entry. Those of an answer are its mentions, the proposed antecedent and the reply's spans."""
     if isinstance(entry, EditEntry):
-        named = {*entry.mentions, *(span for assertion in entry.assertions for span in assertion.spans)}
-        return sorted(named, key=document_order)
+        asserted = (span for assertion in entry.assertions for span in assertion.spans)
+        return sorted({*entry.mentions, *entry.complete, *asserted}, key=document_order)
     question = entry.question
     spans = (*question.mentions, question.antecedent, entry.answer.span, *entry.answer.also)
     return list(dict.fromkeys(span for span in spans if span is not None))
@@ -115,6 +115,12 @@ def _about_group(question: Question, answer: Answer, mention: str) -> str:
 
 
 def _edited(entry: EditEntry, quote: Quote) -> str:
+    if entry.source is not None:
+        first = quote(entry.mentions[0]) if entry.mentions else ""
+        more = f" and {len(entry.mentions) - 1} more" if len(entry.mentions) > 1 else ""
+        return f"from {entry.source}: {first}{more}"
+    if entry.complete:
+        return f"annotated in full: {quote(entry.complete[0])}"
     musts = [each for each in entry.assertions if isinstance(each, Must)]
     firsts = [each for each in entry.assertions if isinstance(each, First)]
     removed = [each for each in entry.assertions if isinstance(each, NotAMention)]

@@ -41,6 +41,13 @@ def annotate(
         str | None,
         typer.Option(help="Code of the language of new documents, as nl, or auto to detect it. It is kept."),
     ] = None,
+    annotations: Annotated[
+        str | None,
+        typer.Option(
+            help="What the entities that come with PATHS are used as: answers (already given), suggestions, gold (to "
+            "score the model on), or ignore."
+        ),
+    ] = None,
     held_out: Annotated[
         list[Path] | None, typer.Option(help="Gold documents to score the model on; they are not annotated.")
     ] = None,
@@ -70,7 +77,7 @@ def annotate(
             _choose_model(opened, model)
         if language is not None:
             opened.change_settings(replace(opened.settings, language=language))
-        notices += import_documents(opened, paths or [], held_out or [], stories=stories)
+        notices += import_documents(opened, paths or [], held_out or [], stories=stories, annotations=annotations)
         if terminal:
             from corefine.terminal import run
 
@@ -107,18 +114,30 @@ def _choose_model(project: Project, name: str) -> None:
     project.change_settings(replace(project.settings, model=name))
 
 
-def import_documents(project: Project, paths: list[Path], held_out: list[Path], *, stories: bool = False) -> list[str]:
+def import_documents(
+    project: Project,
+    paths: list[Path],
+    held_out: list[Path],
+    *,
+    stories: bool = False,
+    annotations: str | None = None,
+) -> list[str]:
     """Import the files, and `stories` into an empty project. Returns what the owner should know, and prints it."""
     from corefine.project.store import documents
+    from corefine.project.work.given import Use, checked_use, import_and_use
 
+    use = checked_use(annotations or Use.IGNORE)
     notices = []
     code = project.settings.language_code
-    for named, is_held_out in ((paths, False), (held_out, True)):
+    for named, chosen in ((paths, use), (held_out, Use.GOLD)):
         if named:
-            found = project.writer.write(
-                partial(documents.import_paths, paths=named, held_out=is_held_out, language=code)
-            )
+            found = project.writer.write(partial(import_and_use, paths=named, chosen=chosen, language=code))
             notices += found.notices
+            if found.annotated and annotations is None:
+                notices.append(
+                    f"{found.annotated} documents came with entities, which are not used: begin a project with "
+                    "--annotations answers, suggestions or gold to use them"
+                )
     if not paths:
         with project.database.read() as connection:
             notices += documents.Imported(changed=documents.changed_files(connection)).notices

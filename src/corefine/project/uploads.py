@@ -18,6 +18,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Literal
 
+from sqlalchemy import Connection
+
 from corefine.errors import CorefineError, InputError
 from corefine.files import PRIVATE_FOLDER
 from corefine.formats.sent.reader import Task
@@ -25,6 +27,7 @@ from corefine.formats.sent.unpacking import Limits
 from corefine.project.project import Project
 from corefine.project.store import documents
 from corefine.project.store.documents import NewDocument
+from corefine.project.work.given import Use, use
 
 LOG = logging.getLogger("corefine.uploads")
 
@@ -47,6 +50,8 @@ class FileResult:
     """What came of one file: the documents that it gave, and why it gave no more, if it did not.
 
     duplicate    it is in the project already, perhaps under another name
+    languages    of its documents, as given or detected
+    annotated    how many of its documents came with entities
     """
 
     file: str
@@ -55,16 +60,24 @@ class FileResult:
     note: str | None = None
     duplicate: bool = False
     languages: list[str] = field(default_factory=list)
+    annotated: int = 0
 
 
 @dataclass(slots=True)
 class Upload:
-    """One upload. `done` has its end: the error that stopped all of it, or None."""
+    """One upload. `done` has its end: the error that stopped all of it, or None.
+
+    language         of documents that name none; None: it is detected
+    annotations      what the entities that come with documents are used as
+    person_id        who sent it; answers that come with documents are theirs
+    """
 
     id: str
     name: str
     path: Path
     language: str | None = None
+    annotations: Use = Use.IGNORE
+    person_id: int = 0
     state: Literal["waiting", "reading", "done", "failed"] = "waiting"
     message: str | None = None
     files: int = 0
@@ -101,9 +114,17 @@ class Importer:
                 raise InputError(f"{MOST_WAITING} uploads are waiting already: wait for them first")
         return self._folder / f"{secrets.token_hex(8)}.sent"
 
-    def add(self, name: str, path: Path, *, language: str | None = None) -> Upload:
-        """Read a file that is there in whole. Without a language, that of each document is detected."""
-        upload = Upload(secrets.token_hex(8), name, path, language)
+    def add(
+        self,
+        name: str,
+        path: Path,
+        *,
+        language: str | None = None,
+        annotations: Use = Use.IGNORE,
+        person_id: int = 0,
+    ) -> Upload:
+        """Read a file that is there in whole; the rest as in `Upload`."""
+        upload = Upload(secrets.token_hex(8), name, path, language, annotations, person_id)
         with self._lock:
             self._uploads[upload.id] = upload
             while len(self._uploads) > KEPT:
@@ -278,7 +299,9 @@ class _Import:
             result.languages.append(event["language"])
         size = int(content.readline())
         text = content.read(size).decode()
-        new = NewDocument(name, event["part"], event["tokens"], text, event["has_gold"], self._source, self._digest)
+        gold = event["has_gold"]
+        held_out = gold and self.upload.annotations is Use.GOLD
+        new = NewDocument(name, event["part"], event["tokens"], text, gold, self._source, self._digest, held_out)
         self._pending.append((result, new))
         self._names.add((name, event["part"]))
         if len(self._pending) >= WRITE_DOCUMENTS or sum(len(each.content) for _, each in self._pending) >= WRITE_BYTES:
@@ -294,9 +317,19 @@ class _Import:
         # in a transaction of its own, so that the thread that writes answers waits only where the database makes it
         with self.project.database.write() as connection:
             keys = [documents.add_new(connection, new) for _, new in pending]
-        for (result, _), key in zip(pending, keys, strict=True):
+            for key, (result, new) in zip(keys, pending, strict=True):
+                self._use(connection, key, result.file, new)
+        for (result, new), key in zip(pending, keys, strict=True):
             result.added.append(key)
+            result.annotated += new.has_gold
         self.importer.added()
+
+    def _use(self, connection: Connection, key: int, file: str, new: NewDocument) -> None:
+        """Use the entities that came with a document as the upload says."""
+        upload = self.upload
+        if new.has_gold and upload.annotations in (Use.ANSWERS, Use.SUGGESTIONS):
+            document = documents.parsed(key, new.content)
+            use(connection, key, document, upload.annotations, person_id=upload.person_id, source=file)
 
 
 def _say(stream: IO[bytes], value: Any) -> None:

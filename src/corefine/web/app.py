@@ -19,6 +19,7 @@ from corefine.web.api import (
     annotator,
     backups,
     documents,
+    full,
     owner,
     owner_documents,
     problems,
@@ -68,7 +69,19 @@ def create_app(
     app.add_middleware(Guard, hosts=LOOPBACK | frozenset(hosts), upload_bytes=upload_bytes)
     problems.install(app)
 
-    for part in (account, annotator, backups, documents, owner_documents, tutorial, owner, uploads, results, study):
+    for part in (
+        account,
+        annotator,
+        backups,
+        documents,
+        full,
+        owner_documents,
+        tutorial,
+        owner,
+        uploads,
+        results,
+        study,
+    ):
         app.include_router(part.routes)
     app.include_router(account.public)
     app.include_router(study.owner_routes)

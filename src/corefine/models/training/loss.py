@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from corefine.annotation.completed import covers
 from corefine.annotation.labels import LabelPolicy, Labels
 from corefine.document import Span
 from corefine.models.network.inputs import Inputs
@@ -54,6 +55,11 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     if not policy.answers:
         return Targets(allowed, others)
     said, answered = _answered(ranking, labels)
+    if labels.complete:  # what is not marked there has no antecedent: the clusters have all of its mentions
+        inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)
+        new = inside & ~answered
+        said[new] = allowed[new]
+        answered = answered | inside
     return Targets(torch.where(answered[:, None], said, allowed), torch.where(answered, weights, others))
 
 
@@ -78,11 +84,19 @@ def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) ->
 def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
     """The same for the spans that answers settle: linked ones are mentions, "not a mention" is none.
 
+    In parts that were annotated in full, this is all spans.
+
     Nothing is said of a mention that is alone or the first of its entity: a person who answers so about a span that is
     no mention has not been asked whether it is one.
     """
     known = {span: 1.0 for group in labels.together for span in group} | dict.fromkeys(labels.no_mentions, 0.0)
     reach = mentions.scores.shape[1]
+    for part in labels.complete:
+        every = (Span(start, end) for start in range(part.start, part.end + 1) for end in _ends(start, reach, part))
+        known |= dict.fromkeys(every, 0.0)
+    if labels.complete:
+        marked = (span for cluster in labels.document.clusters for span in cluster)
+        known |= {span: 1.0 for span in marked if covers(labels.complete, span)}
     places = [
         (span.start, span.end - span.start, truth)
         for span, truth in sorted(known.items())
@@ -95,6 +109,11 @@ def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
     exists = torch.isfinite(scores)
     targets = scores.new_tensor(truth)
     return F.binary_cross_entropy_with_logits(scores[exists], targets[exists], reduction="sum")
+
+
+def _ends(start: int, reach: int, part: Span) -> range:
+    """Where the spans end that begin at a token and lie within a part."""
+    return range(start, min(start + reach - 1, part.end) + 1)
 
 
 def ranking_with_answers(ranker: SpanRanker, inputs: Inputs, labels: Labels) -> Ranking:

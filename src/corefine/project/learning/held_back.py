@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from zlib import crc32
 
+from corefine.annotation.completed import covers
+from corefine.annotation.log import LogEntry, spans_said
 from corefine.document import Span
 from corefine.links import NotAMention
 from corefine.prediction import Prediction
@@ -72,8 +74,13 @@ class Fit:
 
 def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
     """Take every tenth answer out of the merged session, and return what they said."""
-    session = merged.session
-    chosen = [number for number, source in merged.sources.items() if _is_held_back(document_id, source)]
+    session, parts = merged.session, merged.session.complete
+    kept = {entry.number for entry in session.entries if _is_about(parts, entry)}
+    chosen = [
+        number
+        for number, source in merged.sources.items()
+        if _is_held_back(document_id, source) and number not in kept  # what is annotated in full is trained on in full
+    ]
     found = []
     for entry in [entry for entry in session.entries if entry.number in set(chosen)]:
         spans = [span for assertion in entry.assertions for span in assertion.spans]
@@ -95,6 +102,11 @@ def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
     for number in chosen:
         session.withdraw(number)
     return found
+
+
+def _is_about(parts: tuple[Span, ...], entry: LogEntry) -> bool:
+    """Whether an entry speaks of parts that are annotated in full."""
+    return bool(entry.complete) or any(covers(parts, span.hull) for span in spans_said(entry))
 
 
 def fit(held_back: Sequence[HeldBackAnswer], predict: Callable[[int], Prediction]) -> tuple[Fit, list[float]]:

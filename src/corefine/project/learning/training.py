@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
@@ -26,12 +26,17 @@ from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
 from corefine.project.store.settings import HELD_BACK
 
 if TYPE_CHECKING:
+    from corefine.models.training.recipe import Recipe
     from corefine.project.learning.worker import Worker
 
 INTERRUPTED = "training was interrupted"
 MOST_INTERRUPTIONS = 2
 """After this many interruptions in a row, training starts again only on request."""
 RECIPE = "app"
+STEPS_IN_FULL = 100
+"""The steps of a training, at least, where documents or parts of them were annotated in full."""
+TOKENS_IN_FULL = 1500
+"""Documents that were annotated in full are learned in pieces of at most this length."""
 PAUSE_SECONDS = 1.0
 
 
@@ -85,7 +90,6 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     from corefine.models.committee import committee_members
     from corefine.models.training.events import Started, Step
     from corefine.models.training.jobs import TrainingJob, run
-    from corefine.models.training.recipe import load_recipe
 
     # Rules and Python code cannot be trained: a project that begins with them learns from the starter model.
     warm = model_folder(project.settings.model) or model_folder("starter")
@@ -93,8 +97,8 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     if not labels:
         raise InputError("there is nothing to train on: no document has answers")
     job = TrainingJob(
-        recipe=load_recipe(RECIPE),
-        labels=labels,
+        recipe=recipe_for(labels),
+        labels=in_pieces(labels),
         folder=project.models / f"v{number}",
         warm=warm,
         members=max(1, len(committee_members(warm))) if warm else 1,
@@ -117,6 +121,30 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     predict = load(job.folder, cache=job.cache).model.predict
     _compare(project, number, held_back, predict)
     return held_out_f1(project, predict)
+
+
+def recipe_for(labels: Sequence[Labels]) -> Recipe:
+    """How to train on these labels. Where people annotated in full there is more to learn, and more steps are made."""
+    from corefine.models.training.recipe import load_recipe
+
+    recipe = load_recipe(RECIPE)
+    if not any(each.full or each.complete for each in labels):
+        return recipe
+    return replace(recipe, training=replace(recipe.training, min_steps=STEPS_IN_FULL))
+
+
+def in_pieces(labels: Sequence[Labels]) -> list[Labels]:
+    """The labels, with those of whole documents divided: many small steps teach more than few large ones.
+
+    Answers stay whole, since their links to first appearances are far.
+    """
+    from corefine.models.training.pieces import pieces
+
+    return [
+        part
+        for each in labels
+        for part in ([piece.labels for piece in pieces(each, TOKENS_IN_FULL)] if each.full else [each])
+    ]
 
 
 def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer]]:

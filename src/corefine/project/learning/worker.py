@@ -27,7 +27,7 @@ from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema, settings
 from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINED, TRAINING, ModelVersion
-from corefine.project.work import assignments
+from corefine.project.work import assignments, given
 
 IDLE_SECONDS = 0.5
 Predict = Callable[[Document], Prediction]
@@ -171,6 +171,10 @@ class Worker:
         except (CorefineError, MemoryError, RuntimeError) as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
+        if version.kind != TRAINED:
+            with self.project.database.read() as connection:
+                suggested = given.is_suggested(connection, entry.id)
+            prediction = given.with_suggestions(document, prediction) if suggested else prediction
         try:
             self.project.predictions.save(version.id, entry.id, prediction)
         except OSError as error:

@@ -39,6 +39,7 @@ def describe(found: Merged, version: int | None, names: Mapping[int, str]) -> di
                 "person": names.get(source.person_id),
                 "number": source.number,
                 "decision": source.number is None,
+                "from": entries[number].source,
                 "at": datetime.fromtimestamp(source.at, UTC).isoformat(timespec="seconds"),
                 "spans": [span_to_json(span) for span in wording.spans_in_order(entries[number])],
                 "texts": [document.words(span) for span in wording.spans_in_order(entries[number])],

@@ -77,12 +77,14 @@ class Imported:
     skipped    files that could not be read, with reasons
     changed    files imported before that have changed since
     known      files imported before that have not
+    annotated  how many new documents came with entities and are not held out
     """
 
     added: list[int] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
+    annotated: int = 0
 
     @property
     def notices(self) -> list[str]:
@@ -247,12 +249,14 @@ def import_paths(
     *,
     held_out: bool = False,
     language: str | None = None,
+    on_added: Callable[[int, Document, str], None] = lambda *_: None,
     source_name: Callable[[Path], str] = lambda path: _readable(path.resolve()),
 ) -> Imported:
     """Import files and folders. Files that cannot be read are listed and skipped.
 
     A file that was imported before is not imported again; `source_name` says by which name it is known. `language` is
-    that of documents that name none; without it, it is detected.
+    that of documents that name none; without it, it is detected. `on_added` gets the id of each new document, the
+    document and the name of its file.
     """
     known = _digests(connection)
     result = Imported()
@@ -264,7 +268,9 @@ def import_paths(
             digest = _digest(path)
             source = source_name(path)
             if source not in known:
-                _import_file(connection, path, source, digest, held_out, language, result)
+                found = _import_file(connection, path, source, digest, held_out, language, result)
+                for document_id, document in found:
+                    on_added(document_id, document, _readable(path.name))
             else:
                 (result.known if digest in known[source] else result.changed).append(_readable(path))
         except (CorefineError, OSError) as error:
@@ -301,18 +307,22 @@ def _import_file(
     held_out: bool,
     language: str | None,
     result: Imported,
-) -> None:
+) -> list[tuple[int, Document]]:
     faults: list[Fault] = []
     documents = [
         document for document in formats.read(path, on_fault=faults.append, language=language) if len(document)
     ]
+    added = []
     for document in documents:
-        added = add(connection, document, source=source, digest=digest, held_out=held_out and bool(document.clusters))
-        result.added.append(added)
+        key = add(connection, document, source=source, digest=digest, held_out=held_out and bool(document.clusters))
+        result.added.append(key)
+        result.annotated += bool(document.clusters) and not held_out
+        added.append((key, document))
     fatal = [fault for fault in faults if fault.fatal]
     result.skipped += [(_readable(path), fault.what) for fault in fatal]
     if not documents and not fatal:
         result.skipped.append((_readable(path), "it holds no text"))
+    return added
 
 
 def _readable(value: object) -> str:

@@ -17,6 +17,7 @@ from corefine.errors import DocumentTakenError
 from corefine.project.store import schema
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.settings import ProjectConfig
+from corefine.project.work.given import copy_answers
 
 _COLUMNS = schema.assignments.c
 _UPDATE = update(schema.assignments).where(
@@ -120,6 +121,7 @@ class Assignments:
             assignment = Assignment(person_id, document_id, version, done=False, **lease)
             values = {"person_id": person_id, "document_id": document_id, "model_version": version, "done": False}
             connection.execute(insert(schema.assignments).values(**values, **lease))
+            copy_answers(connection, document_id, person_id)
         else:
             change(connection, person_id, document_id, **lease)
         return assignment

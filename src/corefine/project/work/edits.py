@@ -1,12 +1,13 @@
-"""Edits of a reviewer, and what each asserts: only what the person did."""
+"""Edits of a reviewer, and of a person who annotates in full, and what each asserts: only what the person did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from corefine.annotation.log import EditEntry, Outcome
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Span, document_order
 from corefine.errors import AnswerError
@@ -64,17 +65,127 @@ class Confirm:
     kind: Literal["confirm"] = "confirm"
 
 
-Edit = Merge | Split | Move | Remove | Add | Confirm
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Mark a mention: of the entity of `to`, or of a new entity. It takes the place of an earlier mark of the span."""
+
+    mention: Span
+    to: Span | None = None
+    kind: Literal["mark"] = "mark"
+
+
+@dataclass(frozen=True, slots=True)
+class Unmark:
+    """A span is no mention, whether it was marked before or proposed."""
+
+    mention: Span
+    kind: Literal["unmark"] = "unmark"
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """All mentions of these sentences are marked, and each is in its entity."""
+
+    sentences: tuple[int, ...]
+    kind: Literal["complete"] = "complete"
+
+
+Review = Merge | Split | Move | Remove | Add | Confirm
+Edit = Review | Mark | Unmark | Complete
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an edit says: assertions, spans that are mentions, parts that are annotated in full.
+
+    replaces    earlier entries that it takes back
+    """
+
+    assertions: Sequence[Assertion]
+    mentions: Sequence[Span] = ()
+    complete: Sequence[Span] = ()
+    replaces: Sequence[int] = ()
+
+    def to(self, session: Session, *, seconds: float = 0.0, withdrawing: Sequence[int] = ()) -> Outcome:
+        """Say it to a session, in one step."""
+        back = (*withdrawing, *self.replaces)
+        return session.edit(
+            self.assertions, mentions=self.mentions, complete=self.complete, seconds=seconds, withdrawing=back
+        )
 
 
 def to_json(edit: Edit) -> list[str]:
     """The edit as a list of strings, to compare it with one that was sent before."""
+    if isinstance(edit, Complete):
+        return [edit.kind, *map(str, edit.sentences)]
     *spans, kind = (getattr(edit, name) for name in edit.__match_args__)
     return [kind, *map(str, edit.mentions if isinstance(edit, Split) else spans)]
 
 
-def assertions_of(session: Session, edit: Edit) -> tuple[list[Assertion], list[Span]]:
-    """What an edit says, given the entities as they are shown: assertions, and spans that are mentions."""
+def said_by(session: Session, edit: Edit) -> Said:
+    """What an edit says, given the entities as they are shown."""
+    match edit:
+        case Mark(mention, to):
+            return _mark(session, mention, to)
+        case Unmark(mention):
+            return _instead(Said([NotAMention(mention)]), _marks_of(session, mention), {mention})
+        case Complete(sentences):
+            spans = session.document.sentence_spans
+            if not sentences or not all(0 <= number < len(spans) for number in sentences):
+                raise AnswerError(f"the document has sentences 0 to {len(spans) - 1}: name some of them")
+            return Said([], complete=[spans[number] for number in sorted(set(sentences))])
+    return Said(*_reviewed(session, edit))
+
+
+def _mark(session: Session, mention: Span, to: Span | None) -> Said:
+    replaced = _marks_of(session, mention)
+    if to is None:
+        return _instead(Said([First(mention, mention)], [mention]), replaced, {mention})
+    if to == mention:
+        raise AnswerError("a mention is not the antecedent of itself: choose another")
+    first = (session.links.entity_of(to) or (to,))[0]
+    openings = _marks_of(session, first) if mention < first and session.links.has_no_antecedent(first) else []
+    if openings:  # the entity appears earlier than was thought: what said that it begins later is said anew
+        said = Said([First(mention, mention), Must(mention, first)], [mention, first])
+        return _instead(said, [*replaced, *openings], {mention, first})
+    return _instead(Said([Must(min(mention, to), max(mention, to))], [mention, to]), replaced, {mention})
+
+
+def _marks_of(session: Session, mention: Span) -> list[EditEntry]:
+    """The standing marks that decide about a span: that it is a mention, begins an entity, or is no mention."""
+    return [
+        entry
+        for entry in session.entries
+        if isinstance(entry, EditEntry)
+        and entry.source is None
+        and not any(isinstance(each, Cannot) for each in entry.assertions)
+        and (
+            entry.mentions[:1] == (mention,)
+            or First(mention, mention) in entry.assertions
+            or NotAMention(mention) in entry.assertions
+        )
+    ]
+
+
+def _instead(said: Said, replaced: Sequence[EditEntry], about: set[Span]) -> Said:
+    """The same in place of other entries. What those say of other spans is said again."""
+    assertions, mentions = list(said.assertions), list(said.mentions)
+    for entry in replaced:
+        opened = {each.first for each in entry.assertions if isinstance(each, First)}
+        for each in entry.assertions:
+            if about.isdisjoint(each.spans):
+                assertions.append(each)
+            elif isinstance(each, Must) and each.a in opened and each.b not in about:
+                assertions.append(First(each.b, each.b))  # it began its entity before, and does so again
+        mentions += [span for span in entry.mentions if span not in about]
+    numbers = [entry.number for entry in replaced]
+    return Said(list(dict.fromkeys(assertions)), list(dict.fromkeys(mentions)), said.complete, numbers)
+
+
+def _reviewed(
+    session: Session, edit: Merge | Split | Move | Remove | Add | Confirm
+) -> tuple[list[Assertion], list[Span]]:
+    """Assertions, and spans that are mentions."""
     entity_of = {span: cluster for cluster in session.annotated().clusters for span in cluster}
     match edit:
         case Merge(a, b):

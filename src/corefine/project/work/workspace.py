@@ -181,10 +181,10 @@ class Workspace:
         if repeated := self._repeated(client_id, request):
             return repeated
         opened = self.open(document_id)
-        assertions, mentions = edits.assertions_of(opened.session, edit)
+        said = edits.said_by(opened.session, edit)
 
         def act(session: Session) -> Outcome:
-            return session.edit(assertions, mentions=mentions, seconds=seconds, withdrawing=withdrawing)
+            return said.to(session, seconds=seconds, withdrawing=withdrawing)
 
         return self._perform(client_id, request, opened, act)
 

@@ -134,7 +134,7 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
             shown = State.of(workspace, workspace.show(body.document))
             raise ApiError(409, "not-open", str(error), next=shown) from error
         except ContradictionError as error:
-            raise _contradiction(workspace, body.document, error, body.answer.to_answer()) from error
+            raise contradiction(workspace, body.document, error, body.answer.to_answer()) from error
         result = AnswerResult(
             outcome=OutcomeView.of(done),
             repeated=done.repeated,
@@ -143,7 +143,7 @@ def answer(body: AnswerRequest, person: Somebody, here: InContext) -> Response:
     return respond(result)
 
 
-def _contradiction(
+def contradiction(
     workspace: Workspace, document_id: int, error: ContradictionError, given: Answer | None = None
 ) -> ApiError:
     """The error for an answer, if `given`, or an edit."""
@@ -283,7 +283,7 @@ def edit(body: EditRequest, person: Somebody, here: InContext) -> EditResult:
             seconds = body.seconds or 0.0
             done = workspace.edit(body.client_id, body.document, body.edit, seconds=seconds, withdrawing=body.withdraw)
         except ContradictionError as error:
-            raise _contradiction(workspace, body.document, error) from error
+            raise contradiction(workspace, body.document, error) from error
         return EditResult(
             number=done.number or 0,
             repeated=done.repeated,

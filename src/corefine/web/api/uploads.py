@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from corefine.errors import InputError
 from corefine.project.store.settings import LANGUAGES, checked_language
 from corefine.project.uploads import Upload
-from corefine.web.api.context import InContext, owner
+from corefine.project.work.given import Use
+from corefine.web.api.context import InContext, Owner, owner
 from corefine.web.api.problems import not_found
 from corefine.web.api.types import ResponseModel
 
@@ -29,6 +30,7 @@ class FileResultView(ResponseModel):
 
     duplicate    it gave none because its content is in the project already
     languages    of its documents, as given or detected
+    annotated    how many of its documents came with entities
     """
 
     file: str
@@ -37,6 +39,7 @@ class FileResultView(ResponseModel):
     note: str | None
     duplicate: bool
     languages: list[str]
+    annotated: int
 
 
 class SkippedFile(BaseModel):
@@ -83,14 +86,18 @@ class UploadResult(BaseModel):
 async def upload(
     request: Request,
     here: InContext,
+    person: Owner,
     name: Annotated[str, Query(min_length=1, max_length=300)],
     wait: Annotated[float, Query(ge=0.0, le=600.0)] = WAIT_SECONDS,
     language: Annotated[str | None, Query(max_length=20)] = None,
+    annotations: Use = Use.IGNORE,
 ) -> UploadResult:
     """Add the documents of a file, or of the files in a zip archive. The body is the file.
 
     The response comes when all is read, or after `wait` seconds; then ask for the upload again. `language` is the code
     of the language of documents that name none, or "auto"; by default it is that of the project's settings.
+    `annotations` says what the entities that come with documents are used as: answers already given, suggestions, gold
+    that the model is scored on, or nothing.
     """
     importer = here.importer
     code = here.workspaces.settings.language_code if language is None else checked_language(language)
@@ -100,7 +107,7 @@ async def upload(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    sent = importer.add(name.replace("\0", "_"), path, language=code)
+    sent = importer.add(name.replace("\0", "_"), path, language=code, annotations=annotations, person_id=person.id)
     with suppress(TimeoutError):
         await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(sent.done)), wait)
     return UploadResult.of(sent)

@@ -14,6 +14,7 @@ const PAGES = {
   annotate: () => import("./pages/annotate.js"),
   documents: () => import("./pages/documents.js"),
   review: () => import("./pages/review.js"),
+  full: () => import("./pages/full.js"),
   tutorial: () => import("./pages/tutorial.js"),
   study: () => import("./pages/study.js"),
   welcome: () => import("./pages/welcome.js"),

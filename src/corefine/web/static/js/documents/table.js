@@ -71,6 +71,7 @@ function line(row, view) {
       "td",
       { class: "do" },
       row.state === "taken" ? null : h("a", { class: "button small-button", href: `#review/${row.id}`, "aria-label": `Review ${row.name}` }, "Review"),
+      row.state === "taken" ? null : h("a", { class: "button small-button", href: `#full/${row.id}`, "aria-label": `Annotate ${row.name} in full` }, "In full"),
       row.state === "open" || row.state === "done"
         ? button(row.state === "done" ? "Take up again" : "Finish", { class: "small", run: again, "aria-label": `${row.state === "done" ? "Take up again" : "Finish"}: ${row.name}` })
         : null,

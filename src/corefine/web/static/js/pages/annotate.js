@@ -40,6 +40,7 @@ class AnnotatePage {
     const tools = [
       this.toggle,
       button("Review", { key: "R", class: "small quiet", run: () => this.review() }),
+      button("In full", { key: "I", class: "small quiet", title: "Annotate the whole document yourself, sentence by sentence", run: () => this.full() }),
     ];
     this.reader = new Reader({ tools });
     this.reader.element.append(this.offline);
@@ -113,6 +114,7 @@ class AnnotatePage {
         proceed: "Begin",
         help: "The time you read is counted apart from the questions.",
       });
+      this.warn(question.document);
       return;
     }
     visited.add(this.document);
@@ -120,6 +122,16 @@ class AnnotatePage {
     usable();
     this.painted();
     this.ahead = setTimeout(() => this.entities(), SOON);
+  }
+
+  /** Say so where the model knows little of the document's language or field, and offer to annotate it in full. */
+  async warn(document) {
+    const { warning } = await get(`/full/${document}/familiarity`);
+    if (warning === null || this.closed || this.document !== document || this.flow.phase !== "reading") return;
+    this.panel.card("Read the text first", `${warning} Its questions may be poor. Annotate this document in full instead: after two such documents the project has a model of its own.`, {
+      proceed: "Begin with questions",
+      links: [button("Annotate in full", { key: "I", class: "small", run: () => this.full() })],
+    });
   }
 
   /** No question is open: say why, and what can be done. */
@@ -269,6 +281,10 @@ class AnnotatePage {
     if (this.state?.state === "document-done" && this.state.ended !== "nothing") await this.take(await post(`/documents/${this.document}/more`));
   }
 
+  full() {
+    if (this.document) this.app.go(`full/${this.document}`);
+  }
+
   review() {
     if (this.document) this.app.go(`review/${this.document}`);
   }
@@ -313,6 +329,7 @@ class AnnotatePage {
       { keys: ["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], label: "Redo", group, when: working, run: () => this.step("redo") },
       { keys: ["Shift+d"], label: "Finish this document", group, run: () => this.finish() },
       { keys: ["m"], label: "Ask more about a document that is done", group, when: () => this.state?.state === "document-done", run: () => this.more() },
+      { keys: ["i"], label: "Annotate this document in full", group, run: () => this.full() },
       { keys: ["r"], label: "Review the entities of this document", group, run: () => this.review() },
       { keys: ["e"], label: "Show or hide entities as underlines", group: "Reading", run: () => this.underline(!underlines.on) },
     ];

@@ -1,0 +1,65 @@
+"""Parts of a document that a person has annotated in full: whatever is not marked there is no mention."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Container, Iterable
+
+import numpy as np
+
+from corefine.document import Document, Span
+from corefine.prediction import NONE, Prediction
+
+
+def joined(parts: Iterable[Span]) -> tuple[Span, ...]:
+    """The parts in order, with those that touch joined."""
+    found: list[Span] = []
+    for part in sorted(parts):
+        if found and part.start <= found[-1].end + 1:
+            found[-1] = Span(found[-1].start, max(found[-1].end, part.end))
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def covers(parts: tuple[Span, ...], span: Span) -> bool:
+    """Whether a span lies within one of the joined parts."""
+    place = bisect_right(parts, span.start, key=lambda part: part.start) - 1
+    return place >= 0 and span.end <= parts[place].end
+
+
+def is_whole(parts: tuple[Span, ...], document: Document) -> bool:
+    """Whether the joined parts are the whole document."""
+    return len(document) > 0 and parts == (Span(0, len(document) - 1),)
+
+
+def without_unsaid(prediction: Prediction, parts: tuple[Span, ...], said: Container[Span]) -> Prediction:
+    """The prediction without the spans that lie in the parts and that nobody said are mentions.
+
+    What rows gave them is shared out among the rest.
+    """
+    kept = [row for row, span in enumerate(prediction.spans) if span in said or not covers(parts, span)]
+    if len(kept) == len(prediction):
+        return prediction
+    new = np.full(len(prediction) + 1, NONE, dtype=np.int64)  # the last one is for padding, which is -1
+    new[kept] = np.arange(len(kept))
+    candidates = new[prediction.candidates[kept]]
+    gone = candidates == NONE
+
+    def rows(given: np.ndarray) -> np.ndarray:
+        left = given[..., kept, :].copy()
+        left[..., 1:][..., gone] = 0.0
+        total = left.sum(axis=-1, keepdims=True)
+        left[..., :1] = np.where(total > 0, left[..., :1], 1.0)
+        return np.asarray(left / np.where(total > 0, total, 1.0))
+
+    scores = prediction.mention_scores
+    return Prediction(
+        spans=tuple(prediction.spans[row] for row in kept),
+        candidates=candidates,
+        probabilities=rows(prediction.probabilities),
+        members=None if prediction.members is None else rows(prediction.members),
+        mention_scores=None if scores is None else scores[kept],
+        decoding=prediction.decoding,
+        threshold=prediction.threshold,
+    )
