@@ -20,17 +20,19 @@ export async function show(body, app, page) {
   const summary = h("div", { class: "stack parts-of" });
   const training = h("section", { class: "panel-box stack", "aria-label": "Training" });
   const outlook = h("section", { class: "panel-box stack", "aria-label": "What more hours would bring" });
-  replace(body, h("h1", {}, app.me.project), summary, outlook, training);
+  const foresee = (...lines) => replace(outlook, h("h2", {}, "What more hours would bring"), ...lines.map((line) => h("p", { class: "soft" }, line)));
+  foresee("Looking at the documents that are left …");
+  replace(body, h("h1", {}, app.me.project), summary, training);
 
   async function refresh() {
     const dashboard = await get("/dashboard");
     if (page.closed) return;
-    replace(summary, overview(dashboard), budget(dashboard, app, refresh), learning(dashboard), people(dashboard.people));
+    replace(summary, overview(dashboard), budget(dashboard, app, refresh), outlook, learning(dashboard), people(dashboard.people));
     train(training, dashboard.training, refresh);
   }
 
   await refresh();
-  get("/outlook").then((found) => replace(outlook, h("h2", {}, "What more hours would bring"), ...more(found).map((line) => h("p", {}, line))));
+  get("/outlook").then((found) => foresee(...more(found)), () => foresee("This cannot be told now."));
   const timer = setInterval(() => (page.closed ? clearInterval(timer) : document.hidden || refresh().catch(() => {})), REFRESH);
 }
 

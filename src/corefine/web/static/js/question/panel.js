@@ -61,8 +61,12 @@ export class QuestionPanel {
     const set = (name, ...children) => h("div", { class: "set", data: { set: name }, hidden: true }, ...children);
     this.use = button("Use selection", { key: "↵", keys: "Enter", run: () => act.use() });
     this.bound = button("Use selection", { key: "↵", keys: "Enter", class: "primary", run: () => act.use() });
-    this.other = button("", { key: "P", class: "small", run: () => act.proposed() });
-    this.also = button("", { key: "A", class: "small", run: () => act.likewise() });
+    const once = (run) => (event) => {
+      run();
+      if (event.detail) event.currentTarget.blur(); // after the mouse, Enter uses the selection
+    };
+    this.other = button("", { key: "P", class: "small", run: once(() => act.proposed()) });
+    this.also = button("", { key: "A", class: "small", run: once(() => act.likewise()) });
     this.allOne = button("Yes", { key: "Y", class: "primary yes", run: () => act.yes() });
     this.proceed = button("", { key: "↵", keys: "Enter", class: "primary", run: () => act.proceed() });
     this.aside = button("Review it", { key: "R", run: () => act.review() });
