@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from corefine.annotation.labels import Labels
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
 from corefine.document import Document
+from corefine.errors import ConfigError
 from corefine.models import rules as by_rules
 from corefine.prediction import Prediction
 from corefine.simulation.annotating import annotate_document, budget_of, label_fully, session_of, shares
+from corefine.simulation.rows import QuestionRow
 from helpers.small import rules, stories
 
 DOCUMENTS = stories().train[:4]
@@ -40,6 +43,19 @@ def test_with_all_questions_answered_the_labels_are_gold_for_what_the_model_can_
         entities = {gold.get(span) for span in cluster if span in asked}
         assert len(entities) == 1
     assert annotation.after.scores.conll_f1 > annotation.before.scores.conll_f1 + 20
+
+
+def test_groups_are_asked_about_once_at_their_own_cost_and_kept_in_the_rows() -> None:
+    document = Document.from_sentences("told", [["Nora", "Pell", word, "."] for word in ("slept", "ate", "left")])
+    document = document.with_clusters([[(0, 1), (4, 5), (8, 9)]])
+    annotation = annotate_document(document, by_rules.predict(document), rules(groups=True), NO_LIMIT)
+    [row] = annotation.rows
+    assert row.answered.question.protocol is Protocol.GROUP
+    assert annotation.seconds == pytest.approx(15.96 + 3 * 2.0)
+    assert annotation.lesson.document.clusters == document.clusters
+    assert QuestionRow.from_json(json.loads(json.dumps(row.to_json()))) == row
+    with pytest.raises(ConfigError, match="incrementally"):
+        rules(groups=True, closure="off")
 
 
 def test_more_questions_than_mentions_ends_when_all_is_asked() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-from zlib import crc32
 
 from corefine.document import Span, span_of
 from corefine.errors import AnswerError, InvalidSpanError
@@ -68,9 +67,9 @@ class Question:
 
     @property
     def id(self) -> str:
-        """A short text that no other question of the session has."""
+        """A text that no other question of the session has, with all that the log needs to know of it."""
         antecedent = "" if self.antecedent is None else str(self.antecedent)
-        group = f":{crc32(' '.join(map(str, self.group)).encode()):x}" if self.group else ""
+        group = f":{','.join(map(str, self.group))}" if self.group else ""
         return f"{self.number}:{self.mention}:{antecedent}:{self.protocol.value}{group}"
 
     @property

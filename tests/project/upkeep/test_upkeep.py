@@ -12,16 +12,18 @@ import pytest
 from sqlalchemy import delete, select, text, update
 from typer.testing import CliRunner
 
-from corefine.annotation.question import Answer
+from corefine.annotation.log import AnswerEntry
+from corefine.annotation.question import Answer, Protocol, Question
 from corefine.cli import app
 from corefine.cli.annotate import check_quickly
 from corefine.corpora import stories
+from corefine.document import Span
 from corefine.errors import InputError
 from corefine.project import Project
 from corefine.project.store import predictions, schema
 from corefine.project.upkeep.backup import backup, restore
 from corefine.project.upkeep.checking import check, quick_check
-from corefine.project.upkeep.repairing import repair
+from corefine.project.upkeep.repairing import _answer_event, repair
 from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import fill, fresh_postgres, new_id
@@ -89,6 +91,13 @@ def test_an_event_that_cannot_be_read_is_made_again_from_its_request(project: Pr
     repair(project)
     assert check(project) == []
     assert numbers(project, person) == before
+
+
+def test_an_answer_about_a_group_is_made_again_too() -> None:
+    group = (Span(0, 1), Span(4, 5), Span(8, 9))
+    entry = AnswerEntry(Question(7, group[1], None, Protocol.GROUP, group=group), Answer.yes(group[:1]), 20.0)
+    request = ["answer", 1, entry.question.id, entry.answer.to_json()]
+    assert _answer_event(request, 20.0) == {"event": "answer", **entry.to_json()}
 
 
 def test_damaged_files_are_found_and_taken_out(project: Project) -> None:

@@ -150,12 +150,13 @@ def _event(row: Row[Any]) -> dict[str, Any] | None:
 def _answer_event(request: list[Any], seconds: float) -> dict[str, Any]:
     """The event of an answer, from its request: the question's id has all that the log needs."""
     _, _, question_id, answer, *withdrawing = request
-    number, mention, antecedent, protocol = question_id.split(":")
+    number, mention, antecedent, protocol, *group = question_id.split(":")
     question = Question(
         number=int(number),
         mention=_span(mention),
         antecedent=_span(antecedent) if antecedent else None,
         protocol=Protocol(protocol),
+        group=tuple(map(_span, group[0].split(","))) if group else (),
     )
     entry = AnswerEntry(question, Answer.from_json(answer), seconds)
     event = {"event": "answer", **entry.to_json()}

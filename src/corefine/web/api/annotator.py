@@ -47,7 +47,7 @@ class AnswerRequest(RequestModel):
 
     client_id: ClientId
     document: Id
-    question: Annotated[str, Field(max_length=200)]
+    question: Annotated[str, Field(max_length=1000)]
     answer: AnswerJson
     timing: TimingJson = TimingJson()
     withdraw: Withdrawn = ()

@@ -27,6 +27,9 @@ MOST_CHANCES = 8
 MOST_NAMES = 30
 """Mentions of an entity among which its best name is looked for while somebody waits for a question."""
 
+MOST_EQUAL = 500
+"""Mentions with the same words for which a correction can be repeated at once."""
+
 
 # Questions
 
@@ -283,7 +286,7 @@ class State(BaseModel):
                 asked,
                 why,
                 _apart(session, asked.mention),
-                session.equal_to(asked.mention),
+                session.equal_to(asked.mention)[:MOST_EQUAL],
             )
         return cls(
             state=shown.state,  # type: ignore[arg-type]  # the same words
