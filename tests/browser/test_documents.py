@@ -65,7 +65,7 @@ def test_with_keys(launch: Callable[..., Server], visit: Open) -> None:
     driver.press("Delete")
     page.get_by_text("Trash (2)").wait_for()
     assert len(shown(driver)) == total - 2
-    page.get_by_text("Trash (2)").focus()
+    page.get_by_role("button", name="Trash (2)").focus()
     driver.press("Enter")
     page.get_by_role("button", name="Restore all").focus()
     driver.press("Enter")

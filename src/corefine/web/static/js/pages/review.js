@@ -27,7 +27,7 @@ class ReviewPage {
       tool("Undo", { key: "Z", class: "small quiet", run: () => this.step("undo") }),
       tool("Redo", { key: "⇧Z", keys: "Shift+Z", class: "small quiet", run: () => this.step("redo") }),
       tool("Questions", { key: "R", class: "small quiet", run: () => this.leave() }),
-      (this.reviewedButton = tool("Document reviewed", { key: "⇧R", keys: "Shift+R", run: () => this.setReviewed(!this.reviewed) })),
+      (this.reviewedButton = tool("Reviewed", { key: "⇧R", keys: "Shift+R", "aria-label": "Document reviewed", run: () => this.setReviewed(!this.reviewed) })),
     ];
     this.reader = new Reader({ chosen: (span) => this.chosen(span), tools });
     this.cards = new EntityCards(
@@ -172,7 +172,7 @@ class ReviewPage {
   showReviewed(reviewed) {
     this.reviewed = reviewed;
     this.reviewedButton.setAttribute("aria-pressed", String(reviewed));
-    this.reviewedButton.firstChild.textContent = reviewed ? "✓ Reviewed" : "Document reviewed";
+    this.reviewedButton.firstChild.textContent = reviewed ? "✓ Reviewed" : "Reviewed";
     this.progress();
   }
 

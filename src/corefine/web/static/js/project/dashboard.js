@@ -124,7 +124,7 @@ const people = (rows) =>
         ["Questions an hour", ({ questions_per_hour: rate }) => fixed(rate, 0), true],
         ["Documents done", ({ documents_done: done }) => String(done), true],
         ["Begun", ({ documents_begun: begun }) => String(begun), true],
-        ["Assigned, not begun", ({ documents_waiting: waiting }) => String(waiting), true],
+        ["To do", ({ documents_waiting: waiting }) => String(waiting), true],
         ["Last answer", ({ last_seen: seen }) => (seen ? when(seen) : "–")],
       ],
       rows,

@@ -40,7 +40,7 @@ export class QuestionPanel {
       "aside",
       { class: "panel", "aria-labelledby": "question" },
       h("div", { class: "panel-top" }, h("div", { class: "row spread" }, this.count, this.rest), this.progress),
-      h("div", { class: "ask" }, this.title, this.back, this.pair),
+      h("div", { class: "ask", tabindex: "0", role: "group", "aria-labelledby": "question" }, this.title, this.back, this.pair),
       h("div", { class: "actions" }, ...Object.values(this.sets)),
       this.said,
       (this.extra = h("div", { class: "extra" }, this.list.element, this.why)),
