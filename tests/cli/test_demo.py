@@ -3,11 +3,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from corefine.corpora.stories import load
-from corefine.simulation.demo import play
+from corefine.models.storage.checkpoint import save_model
+from corefine.simulation.demo import new_field, play
+from helpers import tiny
+from helpers.small import short_stories
 
 
 def corefine(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,3 +51,20 @@ def test_version_and_help() -> None:
     assert corefine("--version").stdout.startswith("corefine 0.")
     assert corefine("--help").returncode == 0
     assert corefine("no-such-command").returncode == 2
+
+
+def test_a_new_field_is_asked_about_and_learned_from(tmp_path: Path) -> None:
+    """Documents of the corpus are asked about in four rounds; each trains the model anew from the first one."""
+    save_model(tmp_path / "model", tiny.model(0))
+    rows = list(new_field(short_stories(), tmp_path / "run", starter=str(tmp_path / "model"), questions=10, seed=0))
+    assert [row.documents for row in rows] == sorted({row.documents for row in rows})
+    assert rows[0].documents == 0
+    assert rows[-1].hours > 0
+    assert rows[-1].scores_on("dev").conll_f1 != rows[0].scores_on("dev").conll_f1
+
+
+def test_a_new_field_whose_corpus_is_not_there() -> None:
+    shown = corefine("demo", "new-field", "--corpus", "nowhere.jsonl")
+    assert shown.returncode == 2
+    assert "nowhere.jsonl" in shown.stderr
+    assert "Traceback" not in shown.stderr

@@ -30,6 +30,15 @@ def test_the_cells_of_the_whole_grid() -> None:
     assert names[:3] == ["discrete-q40-s0", "pairwise-q40-s0", "random-q40-s0"]  # the most telling first
 
 
+def test_a_new_field_has_no_gold_and_the_apps_training() -> None:
+    base = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
+    cells = grid(base, preset="new-field")
+    assert len(cells) == 3 * (3 * 4 + 1)
+    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "ours", "gold"}
+    assert all(cell.config.initial == 0 and cell.config.recipe == "app" for cell in cells)
+    assert all(bool(cell.config.sample) == (cell.kind == "ours") for cell in cells)
+
+
 def test_a_grid_of_two_budgets_for_another_corpus() -> None:
     cells = grid(SimulationConfig(corpus="ontogum"), budgets=(40, 160), seeds=1, groups=["main"])
     asked = [f"{kind}-q{budget}-s0" for kind in ("discrete", "pairwise", "random") for budget in (40, 160)]

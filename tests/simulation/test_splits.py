@@ -34,6 +34,15 @@ def test_every_document_is_planned_once() -> None:
     assert len(splits.plan(corpus, rules(rounds=2)).rounds) == 2
 
 
+def test_a_corpus_of_development_documents_alone_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = stories().train
+    monkeypatch.setattr(splits, "load_corpus", lambda name, **_: Corpus(name, train=(), dev=documents, test=()))
+    corpus = splits.load("corefud")
+    assert (*corpus.train, *corpus.dev) == tuple(documents)
+    assert corpus.train
+    assert corpus.dev
+
+
 def test_a_corpus_without_gold_is_refused(tmp_path: Path) -> None:
     bare = [replace(document, clusters=()) for document in stories().train]
     with pytest.raises(InputError, match="no gold coreference"):

@@ -104,6 +104,9 @@ class Labels:
         )
 
 
+FAINT = 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class LabelPolicy:
     """How training uses labels that are not full.
@@ -111,13 +114,13 @@ class LabelPolicy:
     answers       whether rows that people answered are taught what they said; otherwise all rows follow the clusters
     unanswered    the weight of all other rows
     certainty     whether those are also weighted by how probable their label is
-    unlinked      whether those count that the clusters leave without an antecedent
+    unlinked      the weight, among those, of rows that the clusters leave without an antecedent
     """
 
     answers: bool = False
     unanswered: float = 1.0
     certainty: bool = False
-    unlinked: bool = True
+    unlinked: float = 1.0
 
 
 def label_policy(name: str, rest: float) -> LabelPolicy:
@@ -130,13 +133,16 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
     linked      answers count fully, and other rows only where the model links them, the more the surer it is. That
                 nobody spoke of a mention, and that the model does not link it, is no reason to learn that it is new:
                 in a new field the model misses most mentions, and would be taught to go on missing them
+    weighted    as linked, but rows that the model does not link count a tenth: with none at all, it forgets what is
+                no mention
     """
     policies = {
         "pseudo": LabelPolicy(),
         "answered": LabelPolicy(answers=True, unanswered=0.0),
         "mix": LabelPolicy(answers=True, unanswered=rest),
         "certain": LabelPolicy(certainty=True),
-        "linked": LabelPolicy(answers=True, certainty=True, unlinked=False),
+        "linked": LabelPolicy(answers=True, certainty=True, unlinked=0.0),
+        "weighted": LabelPolicy(answers=True, certainty=True, unlinked=FAINT),
     }
     return plugins.named("label_policies", name, policies, LabelPolicy)
 

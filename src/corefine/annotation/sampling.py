@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PRIOR = 30.0
 """The model's own share of linked mentions counts as much as this many mentions of the sample."""
 
-CAUTION = 0.85
+CAUTION = 0.75
 """A wrong link between two large entities costs more than a missed one: fewer links than there are score best."""
 
 

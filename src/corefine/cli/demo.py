@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corefine.cli.options import Json
+from corefine.cli.options import Json, Mirror
 from corefine.cli.output import show_json, show_table, tracked
 
 if TYPE_CHECKING:
@@ -15,13 +17,29 @@ if TYPE_CHECKING:
     from corefine.document import Document
     from corefine.simulation.demo import DemoResult
 
+NEW_FIELD = "new-field"
+
 
 def demo(
-    story: Annotated[str | None, typer.Argument(help="Name of a bundled story; all of them if not given.")] = None,
-    questions: Annotated[int, typer.Option(min=0, help="Questions to ask about each story.")] = 20,
+    story: Annotated[
+        str | None, typer.Argument(help="Name of a bundled story, all of them if not given; or new-field.")
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=0, help="Questions to ask about each story, or each 1,000 tokens of a new field.")
+    ] = 20,
+    corpus: Annotated[str, typer.Option(help="new-field: a corpus, whose gold answers.")] = "corefud_es_ancora",
+    model: Annotated[str, typer.Option(help="new-field: the model that knows nothing of it yet.")] = "starter",
+    seed: Annotated[int, typer.Option(help="new-field: which documents are asked about.")] = 0,
+    mirror: Mirror = None,
     json: Json = False,
 ) -> None:
-    """Annotate the bundled stories with a simulated annotator, and show what the answers cost and bring."""
+    """Annotate the bundled stories with a simulated annotator, and show what the answers cost and bring.
+
+    With new-field, a model learns from the answers about documents of another kind or language, in a few minutes.
+    """
+    if story == NEW_FIELD:
+        _show_new_field(corpus, model, questions, seed, mirror, json=json)
+        return
     from corefine.corpora.stories import load
     from corefine.errors import InputError
     from corefine.simulation.demo import play
@@ -41,6 +59,26 @@ def demo(
         return
     _show_results(results)
     typer.echo("Labels come from a few rules and the answers; nothing was trained. F1 is CoNLL F1 in percent.")
+
+
+def _show_new_field(corpus: str, model: str, questions: float, seed: int, mirror: Path | None, *, json: bool) -> None:
+    """A line for each round, as it comes: hours, and F1 on documents that nobody was asked about."""
+    from corefine.simulation.demo import new_field
+    from corefine.simulation.splits import load
+
+    documents = load(corpus, mirror=mirror)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="corefine-demo-") as folder:
+        for row in new_field(documents, Path(folder) / "run", starter=model, questions=questions, seed=seed):
+            found = row.scores_on("dev")
+            rows.append({"hours": row.hours, "conll_f1": found.conll_f1, "mention_f1": found.mention_f1})
+            if not json:
+                bar = "#" * round(found.conll_f1 / 2)
+                typer.echo(f"after {row.hours:5.2f} hours of answers  F1 {found.conll_f1:5.2f}  {bar}")
+    if json:
+        show_json(rows)
+        return
+    typer.echo(f"F1 is CoNLL F1 in percent on other documents of {documents.name}. Gold gave the answers.")
 
 
 def _show_questions(story: Document, turns: list[Turn]) -> None:

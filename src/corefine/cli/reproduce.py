@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from corefine.simulation.grid import Cell, CellResult
 
 
-@with_settings(SimulationConfig, "corpus", "recipe", "set", "vectors", "tagger", "device")
+@with_settings(SimulationConfig, "corpus", "starter", "documents", "recipe", "set", "vectors", "tagger", "device")
 def reproduce(
     given: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")],
     preset: Annotated[
-        str, typer.Option(help="paper (its grid), quick (what a laptop can do), or all (with our extensions).")
+        str,
+        typer.Option(help="paper (its grid), new-field (no gold), quick (for a laptop), or all (with extensions)."),
     ] = "all",
     budgets: Annotated[
         str | None, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, or each document.")
@@ -31,7 +32,7 @@ def reproduce(
     seeds: Annotated[int | None, typer.Option(help="Seeds of the main comparison.")] = None,
     other_seeds: Annotated[int | None, typer.Option(help="Seeds of all other groups.")] = None,
     groups: Annotated[
-        str | None, typer.Option(help="Of main, selectors, ablation, labels, extensions; separated by commas.")
+        str | None, typer.Option(help="Of main, ours, selectors, ablation, labels, extensions; separated by commas.")
     ] = None,
     only: Annotated[str, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'.")] = "*",
     workers: Annotated[int, typer.Option(help="Cells that run at the same time; 0 for one per core.")] = 0,

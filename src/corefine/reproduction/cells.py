@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefine.errors import ConfigError
-from corefine.simulation.config import GOLD, SimulationConfig
+from corefine.simulation.config import GOLD, NEW_FIELD, SimulationConfig
 from corefine.simulation.grid import Cell
 
-GROUPS = ("main", "selectors", "ablation", "labels", "extensions")
+GROUPS = ("main", "ours", "selectors", "ablation", "labels", "extensions")
 
 MAIN: dict[str, dict[str, Any]] = {
     "discrete": {},
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
     "random": {"selector": "random"},
+}
+OURS: dict[str, dict[str, Any]] = {
+    "ours": {"sample": 0.1},  # what the annotation app does
 }
 SELECTORS: dict[str, dict[str, Any]] = {
     "committee": {"selector": "committee"},
@@ -82,6 +85,14 @@ PRESETS = {
         at={"selectors": (20.0, 80.0, 200.0), "ablation": (20.0,)},
         needs=8,
     ),
+    "new-field": Preset(
+        settings=NEW_FIELD,
+        budgets=(20.0, 40.0, 80.0),
+        seeds=3,
+        other_seeds=3,
+        groups=("main", "ours"),
+        at={"ours": (20.0, 40.0, 80.0)},
+    ),
     "quick": Preset(settings={}, budgets=(40.0,), seeds=2, other_seeds=1, groups=("main",), at={}),
     "all": Preset(
         settings={},
@@ -110,7 +121,7 @@ def grid(
 
     The main comparison has all budgets and `seeds`, and a run with gold labels of all documents. The other groups have
     `other_seeds`. With other budgets than the preset's, selectors have a small one and the largest, ablation and labels
-    one in the middle, and extensions the small one.
+    one in the middle, extensions the small one, and ours all.
     """
     chosen = PRESETS[preset]
     wanted = list(chosen.groups if groups is None else groups)
@@ -129,6 +140,7 @@ def grid(
     at = chosen.at if budgets is None else {}
     ablation = {kind: ABLATION[kind] for kind in PAPER_ABLATION} if preset == "paper" else ABLATION
     others: dict[str, tuple[dict[str, dict[str, Any]], Sequence[float]]] = {
+        "ours": (OURS, at.get("ours", asked)),
         "labels": (LABELS, at.get("labels", (middle,))),
         "ablation": (ablation, at.get("ablation", (middle,))),
         "selectors": (SELECTORS, at.get("selectors", (small, large))),

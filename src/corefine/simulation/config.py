@@ -19,6 +19,17 @@ FULL = "full"
 GOLD = "gold"
 """Not a protocol of questions: all documents get their gold labels, in one round."""
 
+NEW_FIELD: Mapping[str, Any] = {
+    "initial": 0.0,
+    "starter": "starter",
+    "documents": 24,
+    "rounds": 4,
+    "recipe": "app",
+    "start": "scratch",  # that is, always from the starter, with all answers so far
+    "labels": "weighted",
+}
+"""Settings of a field without any gold: a model from elsewhere asks, and learns as in the annotation app."""
+
 
 @dataclass(frozen=True, slots=True)
 class SimulationConfig(Config):
@@ -63,7 +74,7 @@ class SimulationConfig(Config):
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain or linked.")
+    labels: str = setting("pseudo", "Labels of asked documents: pseudo, answered, mix, certain, linked or weighted.")
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")

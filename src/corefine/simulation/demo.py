@@ -1,15 +1,22 @@
-"""A short simulated annotation of one story: what is asked, what it costs, and how much it improves the labels."""
+"""Short simulated annotation: of one story, and of a new field in which the model learns from the answers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from corefine.annotation.annotators import GoldAnnotator, Turn, annotate
 from corefine.annotation.log import Budget
 from corefine.annotation.session import Session
+from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.models.rules import predict
 from corefine.scores import score
+from corefine.simulation.config import NEW_FIELD, SimulationConfig
+from corefine.simulation.loop import RoundDone
+from corefine.simulation.rows import RoundRow
+from corefine.simulation.runs import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +42,12 @@ def play(story: Document, *, questions: int) -> tuple[list[Turn], DemoResult]:
     turns = list(annotate(session, GoldAnnotator(story)))
     yes = sum(turn.answer.same is True for turn in turns)
     return turns, DemoResult(story.name, len(turns), yes, session.seconds, before, f1())
+
+
+def new_field(corpus: Corpus, folder: Path, *, starter: str, questions: float, seed: int) -> Iterator[RoundRow]:
+    """Ask about documents of a corpus that the model does not know, and learn as the app does; a row a round."""
+    settings = {**NEW_FIELD, "corpus": corpus.name, "sample": 0.1}
+    config = SimulationConfig.from_dict({**settings, "starter": starter, "questions": questions, "seed": seed})
+    for event in run(config, folder, corpus):
+        if isinstance(event, RoundDone):
+            yield event.row

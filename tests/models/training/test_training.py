@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from corefine.annotation.labels import Labels, label_policy
+from corefine.annotation.labels import FAINT, Labels, label_policy
 from corefine.document import Document, Span
 from corefine.errors import ConfigError, InputError, ModelError
 from corefine.models.network.model import Model
@@ -305,19 +305,20 @@ def test_label_policies_weigh_rows_as_they_say(policy: str, others: float, unlik
     assert full.weights.tolist() == [1.0] * len(weights)
 
 
-def test_silence_teaches_no_no() -> None:
-    """Policy "linked": rows that nobody answered and the model leaves unlinked count nothing, whatever they are."""
+@pytest.mark.parametrize(("policy", "silence"), [("linked", 0.0), ("weighted", FAINT)])
+def test_silence_teaches_no_no(policy: str, silence: float) -> None:
+    """Rows that nobody answered and the model leaves unlinked count nothing, or hardly anything."""
     document = DOCUMENTS[0]
     mention, other = document.clusters[0][:2]
     apart = next(cluster[0] for cluster in document.clusters[1:])
     ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
     linked = {span: 0.4 for cluster in document.clusters for span in cluster[1:]}
     labels = Labels(document, full=False, together=((mention, other),), first=(apart,), certainty=tuple(linked.items()))
-    targets = targets_for(ranking, labels, label_policy("linked", 0.3))
+    targets = targets_for(ranking, labels, label_policy(policy, 0.3))
     for row, span in enumerate(ranking.top.spans):
-        weight = 1.0 if span in (other, apart) else linked.get(span, 0.0)
+        weight = 1.0 if span in (other, apart) else linked.get(span, silence)
         assert targets.weights[row].item() == pytest.approx(weight), span
-        if weight and span != apart:
+        if span in linked and span != apart:
             assert not targets.allowed[row, 0]
 
 

@@ -50,8 +50,8 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     if policy.certainty:
         chances = dict(labels.certainty)
         others = others * weights.new_tensor([chances.get(span, 1.0) for span in ranking.top.spans])
-    if not policy.unlinked:
-        others = others.masked_fill(allowed[:, 0], 0.0)
+    if policy.unlinked != 1.0:
+        others = torch.where(allowed[:, 0], others * policy.unlinked, others)
     if not policy.answers:
         return Targets(allowed, others)
     said, answered = _answered(ranking, labels)
