@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from command import Corpora, Json, Seed, report, run
-from corefine.annotation.annotators import GoldAnnotator
+from corefine.annotation.annotators import GoldAnnotator, annotate
 from corefine.annotation.labels import Labels
 from corefine.annotation.session import Session
 from corefine.corpora import load_corpus
@@ -31,7 +31,9 @@ from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.jobs import run as train
 from corefine.project.learning.training import in_pieces, recipe_for
 from corefine.project.store.predictions import EMPTY
+from corefine.project.store.settings import ProjectConfig
 from corefine.project.work import edits
+from corefine.project.work.open_document import restore_session
 
 IN_FULL, ASKED = 2, 3
 
@@ -120,17 +122,11 @@ def measure(corpus: str, mirror: Path | None, tokens: int, questions: float, see
     first = project.f1("starter", scored)
     own = project.learn()
     in_full = project.f1(own, scored)
-    given = 0
+    settings, given = ProjectConfig(budget_per_1000_tokens=questions), 0
     model = load(own, cache=folder / "cache").model
     for document in asked:
-        session = Session(document.with_clusters([]), model.predict(document))
-        annotator = GoldAnnotator(document)
-        for _ in range(max(1, round(questions * len(document) / 1000))):
-            question = session.next_question()
-            if question is None:
-                break
-            session.answer(annotator.answer(question))
-            given += 1
+        session = restore_session(document.with_clusters([]), [], model.predict(document), settings)
+        given += sum(1 for _ in annotate(session, GoldAnnotator(document)))
         project.labels.append(Labels.from_session(session))
     after = project.f1(project.learn(), scored)
     mentions = sum(len(document.mentions) for document in gold)
@@ -149,7 +145,7 @@ def main(
     corpus: Annotated[str, typer.Option(help="A corpus in a language that the first model does not know.")] = (
         "openboek_nl"
     ),
-    tokens: Annotated[int, typer.Option(min=100, help="How much of each document is used, from its beginning.")] = 1500,
+    tokens: Annotated[int, typer.Option(min=100, help="How much of each document is used, from its beginning.")] = 1000,
     questions: Annotated[float, typer.Option(help="Questions for each 1,000 tokens.")] = 43.0,
     seed: Seed = 1,
     mirror: Corpora = None,

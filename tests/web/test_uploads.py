@@ -251,3 +251,21 @@ def test_the_language_is_detected_shown_and_chosen(safe: Browser) -> None:
     arabic = upload(safe, "arabi.jsonl", '{"tokens": ["مرحبا"]}'.encode())["added"][0]
     assert safe.client.get(f"/api/documents/{arabic}").json()["rtl"] is True
     assert safe.client.get("/api/languages").json()["names"]["nl"] == "Dutch"
+
+
+def test_entities_that_come_with_a_document_are_used_as_was_chosen(safe: Browser) -> None:
+    content = b'{"tokens": ["Anna", "said", "she", "slept", "."], "clusters": [[[0, 0], [2, 2]]]}'
+
+    def sent(name: str, use: str) -> Any:
+        path = f"/api/documents?wait=600&name={name}.jsonl&annotations={use}"
+        return safe.client.post(path, content=content.replace(b"slept", name.encode())).json()
+
+    answered = sent("woke", "answers")
+    assert answered["results"][0]["annotated"] == 1
+    (entry,) = safe.client.get(f"/api/history?document={answered['added'][0]}").json()["entries"]
+    assert entry["said"].startswith("from woke.jsonl")
+    held_out = sent("ate", "gold")
+    listed = [row["id"] for row in safe.client.get("/api/documents").json()]
+    assert answered["added"][0] in listed
+    assert held_out["added"][0] not in listed, "nobody is asked about gold"
+    assert safe.client.post("/api/documents?name=a.txt&annotations=truth", content=b"A").status_code == 422

@@ -128,8 +128,9 @@ class AnnotatePage {
   async warn(document) {
     const { warning } = await get(`/full/${document}/familiarity`);
     if (warning === null || this.closed || this.document !== document || this.flow.phase !== "reading") return;
-    this.panel.card("Read the text first", `${warning} Its questions may be poor. Annotate this document in full instead: after two such documents the project has a model of its own.`, {
+    this.panel.card("Read the text first", `${warning} Its questions may be poor.`, {
       proceed: "Begin with questions",
+      help: "Or annotate this document in full: after two such documents the project has a model of its own.",
       links: [button("Annotate in full", { key: "I", class: "small", run: () => this.full() })],
     });
   }
