@@ -85,6 +85,15 @@ def test_a_folder_gives_a_folder(model: Path) -> None:
     assert read_all("out/sub/b.conll.gz")[0].clusters
 
 
+def test_a_folder_into_one_file_or_a_stream(model: Path) -> None:
+    Path("in").mkdir()
+    for name in ("a", "b"):
+        Path(f"in/{name}.txt").write_text(TEXT)
+    done(predict(model, "in", "out.jsonl"))
+    assert [document.name for document in read_all("out.jsonl")] == ["a", "b"]
+    assert len(done(predict(model, "in", "-")).stdout.splitlines()) == 2
+
+
 def test_a_folder_in_a_named_format(model: Path) -> None:
     Path("in").mkdir()
     Path("in/b.conll").write_text(CONLL)
@@ -128,7 +137,7 @@ def test_next_to_nothing(model: Path, text: str) -> None:
         (["nowhere.txt", "b.jsonl"], "no such file"),
         (["a.xyz", "b.jsonl"], "tells its format"),
         (["empty", "out"], "no file of a known format"),
-        (["full", "-"], "must be one too"),
+        (["full", "a.xyz"], "must be one too"),
         (["full", "out"], "would both be written to out/a.jsonl"),
         (["-", "b.jsonl"], "format"),
     ],

@@ -12,7 +12,7 @@ from corefine.errors import InputError
 from corefine.files import is_folder
 from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
 from corefine.formats.convert import STREAM
-from corefine.formats.lookup import ending_of, renamed
+from corefine.formats.lookup import ending_of, knows, renamed
 from corefine.models.resolver import Resolver, Result
 
 
@@ -36,7 +36,8 @@ def predict_files(
 ) -> None:
     """Predict every document of a file, a folder or a glob, and write it with the entities found.
 
-    A folder gives a folder, with one file for each that was read.
+    A folder gives a folder, with one file for each that was read; or one file, if the target's ending tells a format
+    that holds several documents.
     """
 
     def predicted(documents: Iterator[Document]) -> Iterator[Document]:
@@ -44,32 +45,36 @@ def predict_files(
             on_result(result)
             yield result.labelled
 
-    for place, goal, format_ in _plan(source, target, options):
-        where = sys.stdin.buffer if place is None else place
-        documents = predicted(read(where, options.read_as, language=options.language))
+    def documents_of(places: list[Path]) -> Iterator[Document]:
+        for where in places or [sys.stdin.buffer]:
+            yield from read(where, options.read_as, language=options.language)
+
+    for places, goal, format_ in _plan(source, target, options):
+        documents = predicted(documents_of(places))
         if goal is None:
             write_stream(documents, sys.stdout.buffer, format_.name, lossy=options.lossy)
         else:
             write(documents, goal, format_.name, lossy=options.lossy)
 
 
-def _plan(source: str, target: str, options: Options) -> list[tuple[Path | None, Path | None, Format]]:
-    """What is read, where it goes, and in which format. None stands for a standard stream."""
+def _plan(source: str, target: str, options: Options) -> list[tuple[list[Path], Path | None, Format]]:
+    """What is read (nothing: standard input), where it goes (None: standard output), and in which format."""
     goal = None if target == STREAM else Path(target)
     if source == STREAM:
-        return [(None, goal, _format(goal, None, options))]
+        return [([], goal, _format(goal, None, options))]
     files = find_files([source], options.read_as)
-    if len(files) == 1 and not is_folder(Path(source)) and not (goal is not None and is_folder(goal)):
-        return [(files[0].path, goal, _format(goal, files[0].path, options))]
-    if goal is None or goal.is_file():
+    one = len(files) == 1 and not is_folder(Path(source))
+    if goal is None or (not is_folder(goal) and (one or (knows(goal) and format_for(goal, options.write_as).many))):
+        return [([file.path for file in files], goal, _format(goal, files[0].path, options))]
+    if goal.is_file():
         raise InputError(f"{source} is a folder, so the result must be one too")
-    plan: dict[Path, tuple[Path, Path, Format]] = {}
+    plan: dict[Path, tuple[list[Path], Path, Format]] = {}
     for path, relative in files:
         format_ = _format(None, path, options)
         place = goal / renamed(relative, format_)
         if place in plan:
-            raise InputError(f"{plan[place][0]} and {path} would both be written to {place}: rename one of them")
-        plan[place] = path, place, format_
+            raise InputError(f"{plan[place][0][0]} and {path} would both be written to {place}: rename one of them")
+        plan[place] = [path], place, format_
     return list(plan.values())
 
 
