@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from corefine.document import Document
 from corefine.errors import InputError
@@ -46,7 +47,8 @@ def predict_files(
             yield result.labelled
 
     def documents_of(places: list[Path]) -> Iterator[Document]:
-        for where in places or [sys.stdin.buffer]:
+        sources: list[Path | BinaryIO] = [*places] or [sys.stdin.buffer]
+        for where in sources:
             yield from read(where, options.read_as, language=options.language)
 
     for places, goal, format_ in _plan(source, target, options):
