@@ -75,6 +75,7 @@ def test_what_is_known_of_the_sample_is_what_gold_says() -> None:
     assert found.known == found.rows == len(PREDICTION)  # everything is settled
     assert found.linked == sum(span in mentions - first for span in PREDICTION.spans)
     assert found.expected == sum(row[0] < PREDICTION.threshold for row in PREDICTION.probabilities)
+    assert found.predicted == found.expected
 
 
 def test_an_unsure_answer_is_left_out_and_an_open_mention_ends_the_sample() -> None:
@@ -92,11 +93,13 @@ def test_an_unsure_answer_is_left_out_and_an_open_mention_ends_the_sample() -> N
 
 def test_the_rate_lies_between_the_model_s_own_and_the_sample_s() -> None:
     assert link_rate([]) is None
-    assert link_rate([LinkSample(100, 30, 0, 0)]) == pytest.approx(0.3)
-    many = link_rate([LinkSample(100, 10, 50_000, 25_000), LinkSample(100, 10, 50_000, 25_000)])
+    assert link_rate([LinkSample(100, 30, 0, 0, 0)]) == pytest.approx(0.3)
+    many = link_rate([LinkSample(100, 10, 50_000, 25_000, 5_000), LinkSample(100, 10, 50_000, 25_000, 5_000)])
     assert many == pytest.approx(0.5 * CAUTION, abs=1e-3)
-    few = link_rate([LinkSample(100, 10, int(PRIOR), int(PRIOR))])
-    assert few == pytest.approx((CAUTION + 0.1) / 2)
+    few = link_rate([LinkSample(100, 10, int(PRIOR), 9, 3)])
+    assert few == pytest.approx((CAUTION * 0.3 + 0.1) / 2)
+    lucky = link_rate([LinkSample(100, 10, 1000, 300, 300)])  # the model expected what the sample has too much of
+    assert lucky == pytest.approx(0.1 * CAUTION, abs=1e-2)
 
 
 def test_labels_keep_the_sample_in_json() -> None:

@@ -45,7 +45,7 @@ def test_calibration_sets_what_it_returns(model: Model) -> None:
     assert (model.config.head.temperature, model.config.head.threshold) == (found.temperature, found.threshold)
 
 
-@pytest.mark.parametrize("sample", [None, LinkSample(rows=40, expected=10, known=30, linked=20)])
+@pytest.mark.parametrize("sample", [None, LinkSample(rows=40, expected=10, known=30, linked=20, predicted=8)])
 def test_without_development_documents_a_sample_of_answers_sets_the_threshold(
     tmp_path: Path, sample: LinkSample | None
 ) -> None:
