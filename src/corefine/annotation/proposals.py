@@ -50,7 +50,8 @@ def proposals(session: Session, sentence: int) -> list[Proposal]:
     for proposal in _candidates(session, document, whole, marked):
         span = proposal.span
         tokens = range(span.start, span.end + 1)
-        beside = all(span.end < other.start or other.end < span.start or _inside(span, other) for other in here)
+        within = proposal.why != "model"  # what the model finds in a longer mention is mostly its head, and no mention
+        beside = all(_apart(span, other) or (within and _inside(span, other)) for other in here)
         if beside and taken.isdisjoint(tokens) and links.is_mention(span):
             taken.update(tokens)
             found.append(proposal)
@@ -86,6 +87,10 @@ def _of_model(session: Session, whole: Span, marked: set[Span]) -> Iterator[Prop
         if whole.start <= span.start and span.end <= whole.end and scores[row] > 0:
             other = session.revision.antecedent(row) if prediction is session.revision.prediction else None
             yield Proposal(span, other if other in marked else None, "model")
+
+
+def _apart(span: Span, other: Span) -> bool:
+    return span.end < other.start or other.end < span.start
 
 
 def _inside(span: Span, other: Span) -> bool:
