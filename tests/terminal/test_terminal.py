@@ -55,6 +55,16 @@ def answers(terminal: Terminal) -> list[Any]:
         return [entry.answer for entry in workspace.open(1).session.answers]
 
 
+def test_it_asks_about_equal_words_one_by_one(tmp_path: Path) -> None:
+    told = Document.from_sentences("told", [["Nora", "Pell", word, "."] for word in ("slept", "ate", "left")])
+
+    async def script(pilot: Any, terminal: Terminal) -> None:
+        assert terminal.shown.question is not None
+        assert not terminal.shown.question.group
+
+    drive(tmp_path, script, [told], groups=True)
+
+
 def test_yes_no_unsure_undo_redo(tmp_path: Path) -> None:
     async def script(pilot: Any, terminal: Terminal) -> None:
         await pilot.press("y")
