@@ -7,8 +7,6 @@ from collections.abc import Callable
 from corefine.document import Document
 from helpers.browser_driving import Driver, Open, Server, first_mention
 
-NO_OTHERS: dict[str, object] = {"struck": [], "also": []}
-
 
 def answer_by_keys(driver: Driver, story: Document) -> dict[str, object]:
     """Answer the open question as the gold has it, with keys only; returns the answer the log should have."""
@@ -17,10 +15,10 @@ def answer_by_keys(driver: Driver, story: Document) -> dict[str, object]:
     first = first_mention(story, mention)
     if first is None:
         driver.answered("x")
-        return {"same": None, "reply": "not-a-mention", "span": None} | NO_OTHERS
+        return {"same": None, "reply": "not-a-mention", "span": None}
     if antecedent is not None and first_mention(story, antecedent) == first:
         driver.answered("y")
-        return {"same": True, "reply": None, "span": None} | NO_OTHERS
+        return {"same": True, "reply": None, "span": None}
     driver.press("n")
     assert driver.title == "Mark the first appearance"
     if first == mention:
@@ -28,7 +26,7 @@ def answer_by_keys(driver: Driver, story: Document) -> dict[str, object]:
     else:
         driver.choose(first)
         driver.answered("Enter")
-    return {"same": False, "reply": "first", "span": list(first)} | NO_OTHERS
+    return {"same": False, "reply": "first", "span": list(first)}
 
 
 def test_a_whole_document_by_keyboard(shared: Server, visit: Open, documents: dict[str, Document]) -> None:

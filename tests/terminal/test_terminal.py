@@ -58,7 +58,7 @@ def answers(terminal: Terminal) -> list[Any]:
 def test_it_asks_about_equal_words_one_by_one(tmp_path: Path) -> None:
     told = Document.from_sentences("told", [["Nora", "Pell", word, "."] for word in ("slept", "ate", "left")])
 
-    async def script(pilot: Any, terminal: Terminal) -> None:
+    async def script(_: Any, terminal: Terminal) -> None:
         assert terminal.shown.question is not None
         assert not terminal.shown.question.group
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -89,8 +90,8 @@ class AnswerJson(RequestModel):
     same: bool | None = None
     reply: Reply | None = None
     span: SpanJson | None = None
-    struck: Annotated[tuple[SpanJson, ...], Field(max_length=100)] = ()
-    also: Annotated[tuple[SpanJson, ...], Field(max_length=1000)] = ()
+    struck: Annotated[tuple[SpanJson, ...], Field(max_length=100, exclude_if=operator.not_)] = ()
+    also: Annotated[tuple[SpanJson, ...], Field(max_length=1000, exclude_if=operator.not_)] = ()
 
     def to_answer(self) -> Answer:
         return Answer(self.same, self.reply, self.span, self.struck, self.also)
