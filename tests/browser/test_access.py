@@ -11,9 +11,9 @@ from helpers.browser_driving import Driver, Open, Server
 
 CHECK = Path(__file__).with_name("accessibility.js").read_text("utf-8")
 PAGES = (
-    "annotate", "documents", "tutorial", "welcome", "review/5", "study", "project/dashboard", "project/people",
-    "project/agreement", "project/adjudication", "project/guidelines", "project/study", "project/settings",
-    "project/export",
+    "annotate", "documents", "tutorial", "welcome", "review/5", "full/5", "study", "project/dashboard",
+    "project/people", "project/agreement", "project/adjudication", "project/guidelines", "project/study",
+    "project/settings", "project/export",
 )  # fmt: skip
 AXE = """async () => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
