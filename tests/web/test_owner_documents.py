@@ -86,7 +86,7 @@ def test_a_document_for_certain_people_is_theirs(browser: Browser) -> None:
 
 def test_a_file_that_is_there_already_is_named(browser: Browser) -> None:
     def send(name: str) -> dict[str, object]:
-        found = browser.client.post(f"/api/documents?name={name}", content=b"Bo slept. He woke.").json()
+        found = browser.client.post(f"/api/documents?wait=600&name={name}", content=b"Bo slept. He woke.").json()
         result: dict[str, object] = found["results"][0]
         return result
 
