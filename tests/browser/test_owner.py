@@ -73,7 +73,7 @@ def test_files_are_added_and_an_unreadable_one_is_told_and_skipped(
     page.wait_for_function("n => document.querySelectorAll('.upload-result li').length === n", arg=len(files))
     page.locator(".upload-result li", has_text="photo.png").get_by_text("skipped").wait_for()
     said = dict(text.split(": ", 1) for text in items.all_inner_texts())
-    assert said["garden.txt"] == "1 document added"
+    assert said["garden.txt"] == "1 document added; detected as English"
     assert "entity 1 is opened here but not closed" in said["broken.conll"]
     assert "bad UTF-8: byte 0xe9" in said["latin.txt"]
     assert "it holds no text" in said["empty.txt"]

@@ -135,7 +135,7 @@ def import_documents(
             notices += found.notices
             if found.annotated and annotations is None:
                 notices.append(
-                    f"{found.annotated} documents came with entities, which are not used: begin a project with "
+                    f"documents that came with entities: {found.annotated}. These are not used; begin a project with "
                     "--annotations answers, suggestions or gold to use them"
                 )
     if not paths:
