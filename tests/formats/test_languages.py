@@ -23,6 +23,7 @@ from corefine.formats.languages import NAMES, detect, language_name
         ("彼は部屋に入って、マリアを見た。", "ja"),
         ("그는 방에 들어가 마리아를 보았다.", "ko"),
         ("John Smith, Berlin 2020", None),
+        ("her her her a-b a-b", None),
         ("", None),
         ("1 2 3 ...", None),
     ],

@@ -59,7 +59,7 @@ SCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 SAMPLE = 30_000
 """Characters that are looked at."""
-FEWEST_WORDS = 5
+FEWEST_WORDS, FEWEST_DIFFERENT = 5, 4
 LEAST_SHARE = 0.12
 """Common words of the language that a text must have, in number and as a share of its words, to be sure."""
 LEAST_KANA = 0.05
@@ -107,7 +107,8 @@ def _by_words(text: str, candidates: Iterable[str]) -> str | None:
     scores = {code: sum(words[word] / owners[word] ** 0.5 for word in found) for code, found in common.items()}
     best = max(scores, key=lambda code: scores[code])
     hits = sum(words[word] for word in common[best])
-    return best if hits >= FEWEST_WORDS and hits >= LEAST_SHARE * words.total() else None
+    enough = hits >= FEWEST_WORDS and len(common[best]) >= FEWEST_DIFFERENT
+    return best if enough and hits >= LEAST_SHARE * words.total() else None
 
 
 @lru_cache(maxsize=1)
