@@ -53,7 +53,7 @@ class SplitSpan(Span):
         if len(ordered) < 2:
             raise DocumentError("a discontinuous span has at least two parts; use Span for one")
         for left, right in pairwise(ordered):
-            if left.start > left.end or left.end + 1 >= right.start:
+            if left.start > left.end or left.end + 1 >= right.start or right.start > right.end:
                 raise DocumentError(f"parts {left} and {right} are not in order with a gap between them")
         self = super().__new__(cls, ordered[0].start, ordered[-1].end)
         self._parts = ordered

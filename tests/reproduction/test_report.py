@@ -25,6 +25,12 @@ def report(records: list[RunRecord], tmp_path_factory: pytest.TempPathFactory) -
     return write_report(records, tmp_path_factory.mktemp("report"))
 
 
+@pytest.fixture
+def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page holds SVG; drawing PNG and PDF too takes three times as long."""
+    monkeypatch.setattr(drawing, "FORMATS", ("svg",))
+
+
 def test_the_page_needs_no_other_file(report: Path) -> None:
     page = report.read_text()
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
@@ -38,6 +44,7 @@ def test_every_figure_comes_in_three_formats(report: Path) -> None:
             assert (report.parent / f"{name}.{kind}").read_bytes().startswith(head)
 
 
+@pytest.mark.usefixtures("svg_alone")
 def test_the_same_rows_draw_the_same_bytes(records: list[RunRecord], report: Path, tmp_path: Path) -> None:
     again = write_report(records, tmp_path)
     assert again.read_bytes() == report.read_bytes()
@@ -50,6 +57,7 @@ def test_the_papers_numbers_stand_beside_ours(report: Path) -> None:
         assert number in page
 
 
+@pytest.mark.usefixtures("svg_alone")
 def test_a_second_corpus_has_figures_of_its_own_and_mixed_code_is_said(
     records: list[RunRecord], report: Path, tmp_path: Path
 ) -> None:
@@ -98,6 +106,7 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Ru
     assert curve["discrete"][0].kind == "none"
 
 
+@pytest.mark.usefixtures("svg_alone")
 def test_runs_of_committees_alone_can_be_drawn(records: list[RunRecord], tmp_path: Path) -> None:
     one = next(record for record in records if record.kind == "discrete" and record.budget == 90)
     settings = one.settings.with_changes(learner="model", selector="committee")
