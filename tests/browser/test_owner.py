@@ -172,7 +172,7 @@ def test_the_owner_decides_where_two_people_differ(launch: Callable[..., Server]
     mira.answered("f")
 
     owner.go("project/agreement")
-    owner.page.get_by_role("table", name="Agreement in total").get_by_text("Mira").wait_for()
+    owner.page.get_by_role("table", name="What people said, in total").get_by_text("Mira").wait_for()
     owner.go("project/adjudication")
     page = owner.page
     page.get_by_text("1 difference, 1 not decided yet").wait_for()

@@ -39,7 +39,7 @@ export function curve({ points, label, across }) {
   const left = ({ x }) => start + 16 + ((x - x0) / (x1 - x0 || 1)) * (WIDTH - start - 32 - RIGHT);
   const places = new Map([...first.map((point, index) => [point, LEFT + APART * (index + 0.5)]), ...rest.map((point) => [point, left(point)])]);
   const top = (y) => HEIGHT - BOTTOM - ((y - low) / (high - low || 1)) * (HEIGHT - BOTTOM - TOP);
-  const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `${label}, by ${across}: from ${points[0].y.toFixed(1)} to ${points.at(-1).y.toFixed(1)}` });
+  const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `${label} by ${across}: from ${points[0].y.toFixed(1)} to ${points.at(-1).y.toFixed(1)}` });
   for (const y of ticks(low, high)) {
     chart.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: top(y), y2: top(y), class: "grid" }), text(String(Math.round(y * 10) / 10), { x: LEFT - 8, y: top(y) + 4, "text-anchor": "end" }));
   }
