@@ -14,7 +14,7 @@ import pytest
 
 from helpers import mutating
 
-CASES = 500
+CASES = 2000
 MANY = 100_000
 
 
