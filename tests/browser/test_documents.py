@@ -56,7 +56,7 @@ def test_with_keys(launch: Callable[..., Server], visit: Open) -> None:
     page = driver.page
     total = len(shown(driver))
     driver.press("/")
-    page.keyboard.type("KEY")
+    page.keyboard.type("KEYB")
     assert shown(driver) == ["keyboard"]
     driver.press("Control+a", "Backspace", "Tab")
     page.locator("#main").focus()

@@ -38,7 +38,8 @@ def main(folder: str, documents_path: str, settings_path: str, port: str = "0") 
         project.lock()
         if not project.documents.all():
             fill(project, Path(documents_path))
-        fields = {**project.settings.to_dict(), **json.loads(Path(settings_path).read_text("utf-8"))}
+        usual = {"sample": 0.0, "least_proposal": 0.0}  # every question can be answered by yes or no
+        fields = {**project.settings.to_dict(), **usual, **json.loads(Path(settings_path).read_text("utf-8"))}
         project.change_settings(ProjectConfig(**fields))
         address = Address(port=int(port))
         listener = bind(address)

@@ -92,7 +92,10 @@ class Annotator:
                     time.sleep(0.05)
                     continue
                 question = state["question"]
-                answer = rng.choice([{"same": True}, {"reply": "unsure"}, {"same": False, "reply": "unsure"}])
+                answers = [{"reply": "unsure"}]
+                if question["protocol"] == "discrete":
+                    answers += [{"same": True}, {"same": False, "reply": "unsure"}]
+                answer = rng.choice(answers)
                 body = {"client_id": new_id(), "document": question["document"], "question": question["id"]}
                 self.sent.append(body["client_id"])
                 response = self.insist(client, "POST", "answers", {**body, "answer": answer})

@@ -23,7 +23,7 @@ from corefine.formats.source import Source
 from corefine.formats.standoff import utf16
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import Characters, differing, text_of
+from corefine.formats.tokens import Characters, apart, differing, overlapping, text_of
 
 NAME = "webanno"
 FORMAT = "#FORMAT=WebAnno TSV 3.3"
@@ -271,6 +271,7 @@ def losses(document: Document) -> Counter[str]:
         tokens_with_tabs_or_line_breaks=sum(map(lost.breaks, document.tokens)),
         mentions_of_parts_of_several_tokens=_partial(document),
         empty_tokens=sum(a == z for a, z in text_of(document)[1]),
+        overlapping_tokens=overlapping(text_of(document)[1]),
         text_between_sentences=_between(document),
     )
 
@@ -297,6 +298,7 @@ def render(document: Document) -> str:
     headers = [str(header) for header in lost.listed(kept, "layers") if str(header).startswith("#T_")]
     layers = _layers(document, headers)
     text, offsets = text_of(document)
+    offsets = apart(offsets)
     places = utf16(text) or range(len(text) + 1)
     links = _links(document, kept)
     inside = _inside(kept, document)
