@@ -257,7 +257,7 @@ def upload(trial: Trial) -> Write:
         return sum(document.name.startswith(name) for document in project.documents.all())
 
     content = f"Anna met Maria. She greeted her. This is text {name}.".encode()
-    return Write("POST", f"documents?name={name}.txt", content, applied, repeats=False)
+    return Write("POST", f"documents?name={name}.txt&wait=120", content, applied, repeats=False)
 
 
 def decide(trial: Trial) -> Write:
