@@ -182,6 +182,7 @@ def test_what_is_not_text_is_refused_before_it_is_unpacked_further(
         ("cut.zip", zipped({"a.txt": b"Anna came. " * 100})[:-30] + b"x" * 8, None),
         ("offset.zip", zipped({"a.txt": b"Anna"})[20:], None),
     ],
+    ids=["bomb", "many", "cut", "offset"],  # the content has the time in it
 )
 def test_archives_that_are_refused(tmp_path: Path, name: str, content: bytes, reason: str | None) -> None:
     try:
@@ -199,6 +200,7 @@ def test_archives_that_are_refused(tmp_path: Path, name: str, content: bytes, re
         ("cut.txt.gz", gzip.compress(b"Anna")[:-9], "cannot be unpacked"),
         ("a.docx", zipped({"word/document.xml": b"<xml/>"}), "no known format"),
     ],
+    ids=["twice", "cut", "other"],
 )
 def test_files_that_are_refused(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
     found = unpacked(tmp_path, name, content)
