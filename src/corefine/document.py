@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from corefine.errors import DocumentError
 
 MOST_PARTS = 10**18
-"""Numbers of parts are below this, so that every format and database can hold them."""
+"""Part numbers are below this, so that every format and database can store them."""
 
 
 class Span(NamedTuple):
@@ -181,7 +181,7 @@ class Document:
     @classmethod
     def from_text(cls, text: str, name: str = "text", *, language: str | None = None) -> Document:
         """A document from running text, split into tokens and sentences by the rules of its language."""
-        # the rules are in `formats`, which knows documents; a document finds them by name
+        # `formats` imports this module, so its rules are imported late
         words = import_module("corefine.formats.tokens").tokenise(text, language)
         return cls(name, words.tokens, words.sentence_starts, language=language, text=text, offsets=words.offsets)
 

@@ -17,7 +17,7 @@ HOME = "COREFINE_HOME"
 """Environment variable: the folder to use instead of the system's place for caches."""
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-"""The modes of what only its owner may read."""
+"""File modes for data that only its owner may read."""
 
 LOCK = ".lock"
 """The file that `exclusive` locks in a folder."""
@@ -59,7 +59,7 @@ class AtomicFiles:
         with AtomicFiles() as files:
             with files.open(path) as stream: ...
 
-    Only their owner can read `private` files.
+    `private` files can be read only by their owner.
     """
 
     def __init__(self, *, private: bool = False) -> None:
@@ -129,7 +129,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for output, unless it is there. Raises `InputError` if files cannot be written to it."""
+    """Make a folder for output if it does not exist. Raises `InputError` if it cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{secrets.token_hex(8)}.part"
@@ -141,7 +141,7 @@ def make_folder(folder: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Let only its owner read a file, if it is there."""
+    """Make a file readable by its owner only, if it exists."""
     with suppress(OSError):  # another user's file, or a file system without modes
         if path.stat().st_mode & 0o077:
             path.chmod(PRIVATE_FILE)

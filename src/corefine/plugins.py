@@ -1,8 +1,8 @@
-"""Parts from outside: by the name of an entry point, or as `module:attribute`.
+"""Finds parts that other packages or the user's own modules provide.
 
-A package offers parts under entry points of the groups `corefine.formats`, `corefine.selectors`, `corefine.annotators`,
-`corefine.models`, `corefine.encoders`, `corefine.label_policies` and `corefine.metrics`. A module that lies beside the
-user's files needs no package: its parts are named `module:attribute`.
+An installed package offers parts as entry points of the groups `corefine.formats`, `corefine.selectors`,
+`corefine.annotators`, `corefine.models`, `corefine.encoders`, `corefine.label_policies` and `corefine.metrics`. A part
+of any other module, installed or in the current folder, is named `module:attribute`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ T = TypeVar("T")
 
 @cache
 def installed(group: str) -> dict[str, EntryPoint]:
-    """The parts of this group that installed packages offer, by name."""
+    """The entry points of this group, by name."""
     return {point.name: point for point in entry_points(group=f"corefine.{group}")}
 
 
 def names_code(name: str) -> bool:
-    """Whether the name is that of Python code, `module:attribute`."""
+    """Whether the name has the form `module:attribute`."""
     module, _, attribute = name.partition(":")
     return attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
 def known(group: str, name: str) -> bool:
-    """Whether the name is that of a part from outside. `module:attribute` is not looked up."""
+    """Whether the name is that of an installed part, or has the form `module:attribute`, which is not looked up."""
     return names_code(name) or name in installed(group)
 
 
@@ -43,16 +43,16 @@ def find(group: str, name: str) -> Any:
             return installed(group)[name].load()
         module, _, attribute = name.partition(":")
         if "" not in sys.path:
-            sys.path.insert(0, "")  # a module beside the user's files
+            sys.path.insert(0, "")  # for modules in the current folder
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(f"there is no {name}: {error}") from error
-    except Exception as error:  # it is somebody else's code
+    except Exception as error:  # code of others may raise anything
         raise InputError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def named(group: str, name: str, own: Mapping[str, T], kind: type[T]) -> T:
-    """The part of this name: one of corefine's own, or one from outside, which must be of the type `kind`."""
+    """The part with this name: one of corefine's own, or one from outside, which must be a `kind`."""
     if name in own:
         return own[name]
     if not known(group, name):
@@ -64,7 +64,7 @@ def named(group: str, name: str, own: Mapping[str, T], kind: type[T]) -> T:
 
 
 def make(group: str, name: str, **settings: Any) -> Any:
-    """What the object of this name makes when it is called."""
+    """The result of calling the object with this name."""
     found = find(group, name)
     if not callable(found):
         raise InputError(f"{name} cannot be called, to make one of {group}")

@@ -39,7 +39,7 @@ class Prediction:
                      sums: likewise, but to the best of the entity with the largest summed probability
     threshold        see `decoding`; a model chooses it on development documents
 
-    The arrays are read-only views of those that are given; they are copied only to convert them.
+    The arrays are read-only views of those passed in. They are copied only if they must be converted.
     """
 
     spans: tuple[Span, ...]

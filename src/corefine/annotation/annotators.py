@@ -74,7 +74,7 @@ class GoldAnnotator:
         return Answer.no(*self._follow_up(question, rng))
 
     def _about_group(self, question: Question, rng: np.random.Generator) -> Answer:
-        """Yes to the entity that has most of the mentions, the others struck out; no if none has two."""
+        """Say yes to the entity with the most mentions, and strike out the others. Say no if no entity has two."""
         entities = Counter(cluster for span in question.group if (cluster := self._cluster.get(span)) is not None)
         entity, size = entities.most_common(1)[0] if entities else ((), 0)
         if self._errs(rng):

@@ -19,7 +19,7 @@ from corefine.links import Change, Links
 from corefine.prediction import NONE, Floats, Indices
 
 AT_ONCE = 64
-"""Rows whose gain is found out together."""
+"""How many rows have their gain computed at once."""
 
 _DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
     Protocol.PAIRWISE: PairwiseEntropy,
@@ -36,10 +36,11 @@ class Chooser:
     """Chooses among the questions that a revised prediction leaves open. Answers update it.
 
     answers           the standing answers, which the revision and the links already include
-    groups            what to ask about together, if anything. Words that were asked about then come last
-    least_proposal    a discrete question proposes the likeliest entity, by a span that is probably a mention. If no
-                      such entity has this much mass, it asks only for the first appearance. At 0 it proposes the
-                      likeliest antecedent, whatever it is
+    groups            which mentions can be asked about together; None: always ask one by one. With groups, mentions
+                      whose words were asked about before come last
+    least_proposal    a discrete question proposes the most probable entity, shown by a span that is probably a
+                      mention. If no such entity has this probability, the question asks only for the first
+                      appearance. With 0 it proposes the most probable antecedent
     """
 
     def __init__(
@@ -60,17 +61,17 @@ class Chooser:
         self._groups = groups
         self._least_proposal = least_proposal
         self._likely = likely_mentions(revision.prediction) if least_proposal else None
-        self._grouped: Counter[Span] = Counter()  # how many standing answers there are about a group with the mention
+        self._grouped: Counter[Span] = Counter()  # standing answers about groups that include the mention
         self._asked: Counter[Span] = Counter()  # how many standing answers there are about a mention
         self._asked_rows: Mask = np.zeros(len(revision.prediction), dtype=np.bool_)
         self._grouped_rows: Mask = self._asked_rows.copy()
         self._heard: Indices = np.zeros(len(revision.prediction), dtype=np.int64)  # answers about the same words
-        self._low: Mask = self._asked_rows.copy()  # rows found to have too little to gain
+        self._low: Mask = self._asked_rows.copy()  # rows known to have too little to gain
         self._without_candidates: Mask = (revision.prediction.candidates == NONE).all(axis=1)
-        self._corrections: list[AnswerEntry] = []  # those that correct boundaries
+        self._corrections: list[AnswerEntry] = []  # answers that correct boundaries
         for entry in answers:
             self._mark_asked(entry, stands=True)
-        self._scores: Floats | None = None  # made for the first question: not every session asks one
+        self._scores: Floats | None = None  # made with the first question; not every session asks one
 
     # Updating
 
@@ -94,7 +95,7 @@ class Chooser:
             asked = () if reply is Reply.PROPOSED_BOUNDARIES else question.mentions
             self._count(self._asked, self._asked_rows, asked, stands=stands)
         row = self.revision.nodes.row(question.mention)
-        declined = question.protocol is Protocol.GROUP and entry.answer.same is False  # they are asked about singly
+        declined = question.protocol is Protocol.GROUP and entry.answer.same is False  # they are asked about one by one
         if row is not None and self._groups is not None and not declined:
             self._heard[self._groups.rows(row)] += 1 if stands else -1
         if row is not None and reply is Reply.UNSURE and question.antecedent is not None:
@@ -140,10 +141,10 @@ class Chooser:
         return 1.0 - expected
 
     def choose(self, number: int, *, asked: int, budget: int | None, least_gain: float = 0.0) -> Question | None:
-        """The question to ask next, None if nothing is open. A mention with corrected boundaries comes first.
+        """The question to ask next, or None if nothing is open. A mention with corrected boundaries comes first.
 
-        asked, budget    how many questions were asked, and how many may be
-        least_gain       None too if no open mention has as much to gain
+        asked, budget    how many questions were asked, and how many may be asked
+        least_gain       return None, too, if every open mention gains less than this
         """
         corrected = self._corrected(number)
         if corrected is not None:
@@ -168,9 +169,9 @@ class Chooser:
         )
 
     def _best_row(self, scores: Floats, asked: int, budget: int | None, least_gain: float) -> int | None:
-        """The row to ask about, with words that were not asked about if there is one; None if none gains enough.
+        """The row to ask about, or None if no row gains enough. Words that were not asked about before come first.
 
-        A random sample takes any open row: it would be none if it left some out.
+        A random sample may take any open row. It would not be random if some were left out.
         """
         selector, sampled = self._selector, None
         allowed = self.open_rows()
@@ -186,11 +187,11 @@ class Chooser:
                 return row if row is None or sampled is None else sampled
 
     def _is_low(self, row: int, scores: Floats, allowed: Mask, least_gain: float) -> bool:
-        """Whether a row has too little to gain; if so, it is no longer allowed, nor are others like it."""
+        """Whether a row has too little to gain. If so, clear it in `allowed`, and others like it."""
         if not self._low[row]:
             if self.gains(np.array([row]))[0] >= least_gain:
                 return False
-            # At the end of a document there are many of them: look at the best of the others at once.
+            # At the end of a document there are many such rows, so check the best of the others together.
             others = np.flatnonzero(allowed & ~self._low)
             near = others[np.argsort(-scores[others], kind="stable")[:AT_ONCE]]
             self._low[near] = self.gains(near) < least_gain
@@ -199,7 +200,7 @@ class Chooser:
         return True
 
     def _group(self, row: int) -> tuple[Span, ...]:
-        """The mentions to ask about together with that of a row, if there are several."""
+        """The mentions to ask about together with this row's mention, if there are several."""
         if self._groups is None or self._grouped_rows[row]:
             return ()
         equal = self._groups.rows(row)
@@ -218,7 +219,7 @@ class Chooser:
         return tuple(self.revision.nodes.spans[each] for each in open_ones.tolist())
 
     def _about_group(self, number: int, row: int, group: tuple[Span, ...], score: float) -> Question:
-        """One question about a group; its probability is the mean of how much of each mention's mass is on it."""
+        """One question about a group. Its probability is the mean share of a mention's mass that lies on the group."""
         rows = np.array([self.revision.nodes.row(span) for span in group], dtype=np.int64)
         return Question(
             number=number,
@@ -255,7 +256,7 @@ class Chooser:
         return (None if self._protocol is Protocol.FOLLOW_UP else antecedent), probability
 
     def _likely_entity(self, row: int, likely: Mask) -> tuple[Span | None, float]:
-        """The likeliest entity that a probable mention stands for, by its likeliest antecedent, and its mass."""
+        """The most probable antecedent in the most probable entity, among likely mentions, and that entity's mass."""
         revision = self.revision
         candidates, chances = revision.prediction.candidates[row], revision.rows[row, 1:]
         _, entity = np.unique(revision.labels[candidates], return_inverse=True)
@@ -288,7 +289,7 @@ class Chooser:
         return None
 
     def _corrected_together(self, entry: AnswerEntry) -> tuple[Span, ...]:
-        """The spans that an answer corrected likewise, if one question can ask about all of them."""
+        """The spans that one answer corrected, if one question can ask about all of them."""
         spans = [span for span in entry.corrected if not self._grouped[span]]
         known = any(self._links.relation(a, b) is not None for a, b in pairwise(spans))
         return tuple(sorted(spans)) if self._groups is not None and len(spans) >= FEWEST and not known else ()

@@ -1,4 +1,4 @@
-"""Parts of a document that a person has annotated in full: whatever is not marked there is no mention."""
+"""Parts of a document that a person has annotated in full: unmarked spans there are not mentions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corefine.prediction import NONE, Prediction
 
 
 def joined(parts: Iterable[Span]) -> tuple[Span, ...]:
-    """The parts in order, with those that touch joined."""
+    """The parts in document order. Adjacent and overlapping parts are joined."""
     found: list[Span] = []
     for part in sorted(parts):
         if found and part.start <= found[-1].end + 1:
@@ -34,14 +34,14 @@ def is_whole(parts: tuple[Span, ...], document: Document) -> bool:
 
 
 def without_unsaid(prediction: Prediction, parts: tuple[Span, ...], said: Container[Span]) -> Prediction:
-    """The prediction without the spans that lie in the parts and that nobody said are mentions.
+    """The prediction without the spans in these parts that nobody called mentions.
 
-    What rows gave them is shared out among the rest.
+    The probability of the removed candidates is divided among the others.
     """
     kept = [row for row, span in enumerate(prediction.spans) if span in said or not covers(parts, span)]
     if len(kept) == len(prediction):
         return prediction
-    new = np.full(len(prediction) + 1, NONE, dtype=np.int64)  # the last one is for padding, which is -1
+    new = np.full(len(prediction) + 1, NONE, dtype=np.int64)  # the last column is for padding, whose index is -1
     new[kept] = np.arange(len(kept))
     candidates = new[prediction.candidates[kept]]
     gone = candidates == NONE

@@ -15,13 +15,13 @@ from corefine.scores.pronouns import is_pronoun
 FEWEST = 3
 """A group of two is an ordinary question."""
 MOST = 20
-"""More than these nobody wants to look at for one question; the others come with the next."""
+"""People do not want to check more mentions in one question. The others come with the next one."""
 JOINED = 0.25
-"""How much of a mention's mass must be on an entity of the group for it to be part of the group."""
+"""A mention joins a group if at least this much of its mass lies on an entity of the group."""
 
 
 class EqualWords:
-    """The top spans of a prediction by their words, without pronouns. Made once for a prediction."""
+    """The top spans of a prediction, grouped by their words. Pronouns are left out."""
 
     def __init__(self, document: Document, prediction: Prediction) -> None:
         by_words: dict[str, list[int]] = {}
@@ -34,18 +34,18 @@ class EqualWords:
                 self._rows.update(dict.fromkeys(rows, np.array(rows, dtype=np.int64)))
 
     def rows(self, row: int) -> Indices:
-        """The rows with the words of this one, itself included; none if it is the only one."""
+        """The rows with the same words as this one, including itself; empty if it is the only one."""
         return self._rows.get(row, np.zeros(0, dtype=np.int64))
 
 
 def group_of(revision: Revision, links: Links, equal: Indices, row: int, free: Mask) -> tuple[Span, ...]:
-    """The mentions to ask about together with that of a row; none if there are too few.
+    """The mentions to ask about together with this row's mention; empty if there are too few.
 
     equal    the rows with the same words
-    free     [N] the rows that a question is open about, and that no group question had yet
+    free     [N] the rows that can be asked about and were in no group question yet
 
-    They are free, near, and could be one entity for model and answers. Where answers have put others of them into an
-    entity, the nearest of those is asked about too, so that the answer joins them.
+    A group consists of the nearest free mentions that model and answers allow to be one entity. If answers have put
+    other mentions with these words into entities, the group includes the nearest of them, so that a yes links the two.
     """
     if free[equal].sum() < FEWEST - 1:
         return ()
@@ -62,7 +62,7 @@ def group_of(revision: Revision, links: Links, equal: Indices, row: int, free: M
 
 
 def _could_be_one(revision: Revision, rows: Indices, row: int) -> Mask:
-    """[R] which of these rows are in the cluster of one row, or in clusters that some mass joins to it."""
+    """[R] which of these rows are in the same cluster as one row, or have enough mass on that cluster."""
     labels = revision.labels[rows]
     masses = revision.masses(rows)
     held = (masses.mass >= JOINED) & (masses.label != EPSILON)
@@ -81,19 +81,19 @@ def _could_be_one(revision: Revision, rows: Indices, row: int) -> Mask:
 
 
 def mass_within(revision: Revision, rows: Indices) -> float:
-    """The mean mass of all but the first of these rows on the clusters that any of them is in."""
+    """The mean mass that these rows, except the first, put on the clusters of the group."""
     masses = revision.masses(rows[1:])
     within = np.isin(masses.label - 1, revision.labels[rows])
     return float(masses.mass[within].sum()) / max(1, len(rows) - 1)
 
 
 def check_same_words(document: Document, entry: AnswerEntry) -> None:
-    """Raise unless the mentions corrected likewise have the same words, before and after the correction."""
+    """Raise unless all corrected mentions have the same words, before and after the correction."""
     answer, mention = entry.answer, entry.question.mention
     if not answer.also or answer.span is None:
         return
     if any(len(span.parts) > 1 for span in (mention, answer.span, *answer.also)):
-        raise AnswerError("a correction is repeated only for spans without gaps")
+        raise AnswerError("a correction can be repeated only for spans without gaps")
     for other, corrected in zip((mention, *answer.also), entry.corrected, strict=True):
         before, after = _same(document, mention, other), _same(document, answer.span, corrected)
         if not before or not after:

@@ -21,13 +21,13 @@ class Labels:
 
     document     its clusters are the labels: gold, or decoded from a model and answers
     full         whether they are gold; the fields below are then empty
-    together     groups of mentions that people said are one entity, closed over their links
-    apart        pairs of mentions that people said are not
-    first        mentions that people said have no antecedent, and spans that are not mentions
-    no_mentions  spans that people said are not mentions
-    certainty    for each top span that nobody settled: how probable its label is, given model and answers
+    together     groups of mentions that answers make one entity
+    apart        pairs of mentions that answers make different entities
+    first        mentions without an antecedent, and spans that are not mentions, according to answers
+    no_mentions  spans that are not mentions, according to answers
+    certainty    for each top span that no answer settled: the probability of its label, given model and answers
     sample       what answers say about a random sample of the mentions
-    complete     parts of the document that people annotated in full: the clusters have all of their mentions
+    complete     parts of the document that people annotated in full: the clusters contain all their mentions
     """
 
     document: Document
@@ -68,7 +68,7 @@ class Labels:
 
     @property
     def said(self) -> frozenset[Span]:
-        """The spans that answers are about, hulls of discontinuous ones left out."""
+        """The spans that answers are about, without the hulls of discontinuous ones."""
         groups = (*self.together, *self.apart, self.first)
         return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
@@ -130,11 +130,10 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less
-    linked      answers count fully, and other rows only where the model links them, the more the surer it is. That
-                nobody spoke of a mention, and that the model does not link it, is no reason to learn that it is new:
-                in a new field the model misses most mentions, and would be taught to go on missing them
-    weighted    as linked, but rows that the model does not link count a tenth: with none at all, it forgets what is
-                no mention
+    linked      answers count fully; other rows count only if the model links them, weighted by its certainty. In a new
+                field the model misses most mentions, and its unlinked rows would teach it to go on missing them
+    weighted    as linked, but rows that the model does not link count a tenth. Without them the model forgets which
+                spans are not mentions
     """
     policies = {
         "pseudo": LabelPolicy(),

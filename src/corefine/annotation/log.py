@@ -27,7 +27,7 @@ LOG_VERSION = 1
 class Budget:
     """When to stop asking: after this many questions, or this many seconds. None means no limit.
 
-    least_gain    stop when no answer is likelier than this to differ from what the model expects
+    least_gain    stop when no answer would differ from what the model expects with at least this probability
     """
 
     questions: int | None = None
@@ -42,7 +42,7 @@ class AnswerEntry:
     question: Question
     answer: Answer
     seconds: float
-    complete: ClassVar[tuple[Span, ...]] = ()  # only edits say that
+    complete: ClassVar[tuple[Span, ...]] = ()  # only edits set these
     source: ClassVar[None] = None
 
     @property
@@ -69,7 +69,7 @@ class AnswerEntry:
         return tuple(assertions)
 
     def _about_group(self) -> tuple[Assertion, ...]:
-        """A yes links all that are not struck out, and says that those struck out are not linked to them."""
+        """A yes links all mentions that are not struck out, and sets those struck out apart from them."""
         struck = set(self.answer.struck)
         kept = [span for span in self.question.group if span not in struck]
         if self.answer.reply is Reply.NOT_A_MENTION:
@@ -81,7 +81,7 @@ class AnswerEntry:
 
     @property
     def corrected(self) -> tuple[Span, ...]:
-        """The spans that the mention, and others likewise, should have been."""
+        """The right spans of the mention and of others corrected with it."""
         span, answer = self.answer.span, self.answer
         if span is None or answer.reply is not Reply.BOUNDARIES:
             return ()
@@ -131,7 +131,7 @@ class EditEntry:
 
     mentions    spans that are mentions, linked or not
     complete    parts of the document in which nothing else is a mention, and every mention is in its entity
-    source      where it comes from, if nobody said it here: a file that came with annotations
+    source      the file it comes from, if the document was imported with annotations
     """
 
     number: int

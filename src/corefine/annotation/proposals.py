@@ -1,4 +1,4 @@
-"""What to mark next where a person annotates in full: words that were marked before, pronouns, what the model finds."""
+"""Proposals for annotating in full: words that were marked before, pronouns, and mentions that the model finds."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from corefine.document import Cluster, Document, Span, document_order
 from corefine.scores.pronouns import is_pronoun
 
 LONGEST = 8
-"""Tokens of a string that is looked for again."""
+"""The longest string of tokens that is looked for again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A span that may be a mention.
 
-    to     an earlier mention of the entity that it may belong to; None: a new one
-    why    the same words were marked before, it is a pronoun, or the model takes it for a mention
+    to     an earlier mention of the entity it may belong to; None for a new entity
+    why    the reason: the same words were marked before, a pronoun, or a mention according to the model
     """
 
     span: Span
@@ -28,7 +28,7 @@ class Proposal:
 
 
 def said_clusters(session: Session) -> tuple[Cluster, ...]:
-    """The entities as people alone have made them: linked mentions, and those that were marked and stand alone."""
+    """The entities made by people, without the model: linked mentions, and single mentions that were marked."""
     links = session.links
     clusters = {cluster for cluster in links.entities() if len(cluster) > 1}
     known = {span for cluster in clusters for span in cluster}
@@ -39,7 +39,7 @@ def said_clusters(session: Session) -> tuple[Cluster, ...]:
 
 
 def proposals(session: Session, sentence: int) -> list[Proposal]:
-    """What a person may want to mark in a sentence, in document order: beside what is marked there, or within it."""
+    """What a person may want to mark in a sentence, in document order: spans beside or inside those already marked."""
     document, links = session.document, session.links
     whole = document.sentence_spans[sentence]
     clusters = said_clusters(session)
@@ -50,7 +50,7 @@ def proposals(session: Session, sentence: int) -> list[Proposal]:
     for proposal in _candidates(session, document, whole, marked):
         span = proposal.span
         tokens = range(span.start, span.end + 1)
-        within = proposal.why != "model"  # what the model finds in a longer mention is mostly its head, and no mention
+        within = proposal.why != "model"  # what it finds there is mostly the head
         beside = all(_apart(span, other) or (within and _inside(span, other)) for other in here)
         if beside and taken.isdisjoint(tokens) and links.is_mention(span):
             taken.update(tokens)
@@ -59,8 +59,8 @@ def proposals(session: Session, sentence: int) -> list[Proposal]:
 
 
 def _candidates(session: Session, document: Document, whole: Span, marked: list[Span]) -> Iterator[Proposal]:
-    """The best first: the longest equal words, then pronouns, then the model's mentions."""
-    latest: dict[tuple[str, ...], Span] = {}  # the last mention with these words before the sentence, else any
+    """Best first: the longest words that were marked before, then pronouns, then the model's mentions."""
+    latest: dict[tuple[str, ...], Span] = {}  # the last mention with these words before the sentence, or any other
     for span in marked:
         words = _words(document, span)
         if len(span.parts) == 1 and len(words) <= LONGEST and (span.start < whole.start or words not in latest):

@@ -22,7 +22,7 @@ class Protocol(StrEnum):
     FOLLOW_UP = "follow-up"
     MENTIONS = "mentions"
     GROUP = "group"
-    """Not for a whole session: one of its questions can be of this kind."""
+    """The kind of a single question, not of a whole session."""
 
 
 class Reply(StrEnum):
@@ -67,7 +67,7 @@ class Question:
 
     @property
     def id(self) -> str:
-        """A text that no other question of the session has, with all that the log needs to know of it."""
+        """A text that identifies the question in its session, and from which the log can restore it."""
         antecedent = "" if self.antecedent is None else str(self.antecedent)
         group = f":{','.join(map(str, self.group))}" if self.group else ""
         return f"{self.number}:{self.mention}:{antecedent}:{self.protocol.value}{group}"
@@ -85,8 +85,8 @@ class Answer:
     same      yes or no to "same entity?", yes to "is this a mention?"; None if not asked or not answered
     reply     the answer to the follow-up, or in place of yes or no
     span      the span of the reply
-    struck    mentions of a group that the yes, or "not a mention", leaves out
-    also      other mentions with the same words whose boundaries are corrected likewise
+    struck    mentions of a group that a yes, or "not a mention", does not apply to
+    also      other mentions with the same words whose boundaries are corrected in the same way
     """
 
     same: bool | None = None
@@ -145,7 +145,7 @@ class Answer:
 
 
 def moved_like(mention: Span, corrected: Span, other: Span) -> Span:
-    """Where another mention's boundaries are if they are corrected as those of `mention` are."""
+    """The boundaries of another mention after the same correction that turned `mention` into the span."""
     return Span(other.start + corrected.start - mention.start, other.end + corrected.end - mention.end)
 
 
@@ -179,7 +179,7 @@ def _check_group(answer: Answer, question: Question) -> None:
         raise AnswerError("only mentions of the group can be struck out")
     left = len(question.group) - len(set(answer.struck))
     if answer.struck and (answer.same is False or answer.reply is Reply.UNSURE):
-        raise AnswerError("with this answer nothing is struck out")
+        raise AnswerError("nothing can be struck out with this answer")
     if left < (2 if answer.same else 1):
         raise AnswerError("too few mentions are left: say no, and they are asked about one by one")
 

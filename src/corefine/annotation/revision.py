@@ -35,7 +35,7 @@ MOST_BINS = 2_000_000
 
 
 SPARSE_FROM = 16
-"""With more clusters than this for each column, most bins would be empty: they are not made."""
+"""With more clusters per column than this, most bins would be empty, and the sparse way is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +262,8 @@ class Revision:
     def link_by_sums(self) -> None:
         """Link each open mention to the entity with the largest summed probability instead of its best antecedent.
 
-        Mentions are linked in document order, each given the entities so far. An answer can thus change all entities
-        after it, so this is done at the end and not after every answer.
+        Mentions are linked in document order, each given the entities so far. An answer can thus change all later
+        entities, so this is done once at the end and not after every answer.
         """
         size = len(self.prediction)
         entity = np.arange(len(self.nodes))  # of each node, named by its first mention
@@ -298,7 +298,7 @@ class Revision:
     def _link_best(self, rows: Indices) -> None:
         """Link each mention to its most probable antecedent, unless epsilon has too much of the mass.
 
-        Antecedents of one entity share its mass: each may have less than epsilon although together they have more.
+        Antecedents of one entity share its mass: each may have less than epsilon even if together they have more.
         Only the rule `argmax` compares epsilon with a single antecedent.
         """
         if not self.prediction.width:
@@ -347,7 +347,7 @@ def _votes(members: Floats) -> Floats:
 def _sums(weights: Floats, classes: Indices, size: int, *, dense: bool) -> tuple[Indices, Indices, Floats]:
     """Row, label and sum of weights for every label with weight in a row; rows and labels ascending.
 
-    Dense, there is a bin for every row and label. Otherwise only those that occur are numbered, by sorting them.
+    The dense way has a bin for every row and label. The sparse way sorts the labels and numbers only those that occur.
     """
     held = weights > 0.0
     row, _ = np.nonzero(held)

@@ -1,9 +1,10 @@
-"""How many mentions of a field have an antecedent: learned from a random sample of them.
+"""Estimates how many mentions have an antecedent, from a random sample of the mentions.
 
-A model from another field links far too few mentions of this one, or far too many, and questions about the mentions it
-is least sure of do not show it: they are no fair sample. One question in ten is therefore about the next mention of a
-random order (`sample_order`), which is the same for everybody and for every version of the model. What is known about
-the beginning of this order, through these questions or through others, says how many mentions to link (`link_rate`).
+A model from another field links far too few mentions of this one, or far too many. Questions about the mentions that it
+is least sure of do not show this, because they are not a fair sample. One question in ten is therefore about the next
+mention in a random order (`sample_order`), which is the same for all people and all versions of the model. The answers
+known about the beginning of this order, from these questions or from others, tell how many mentions to link
+(`link_rate`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PRIOR = 30.0
 """The model's own share of linked mentions counts as much as this many mentions of the sample."""
 
 CAUTION = 0.87
-"""A wrong link between two large entities costs more than a missed one: fewer links than there are score best."""
+"""A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ def sample_order(spans: Sequence[Span]) -> Indices:
 
 
 def sampling_phase(spans: Sequence[Span]) -> float:
-    """A number from 0 to 1 that differs between documents: where in the first questions the sample begins."""
+    """A number from 0 to 1 that differs between documents: how soon the first question about the sample comes."""
     key = f"{len(spans)},{spans[0].start if spans else 0},{spans[-1].end if spans else 0}"
     return int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) / 2**32
 
 
 def link_sample(session: Session) -> LinkSample:
-    """What the answers of a session say about its sample: all of it up to the first mention that is open."""
+    """What a session's answers say about its sample, up to the first mention that is still open."""
     prediction, links = session.revision.prediction, session.links
     asked = {mention for entry in session.answers for mention in entry.question.mentions}
     links_row = prediction.probabilities[:, 0] < prediction.threshold
@@ -83,10 +84,10 @@ def link_sample(session: Session) -> LinkSample:
 
 
 def link_rate(samples: Iterable[LinkSample]) -> float | None:
-    """The share of mentions that a model should link in documents with these samples; None without any.
+    """The share of mentions that a model should link in documents with these samples; None if there are none.
 
-    The sample tells by how much the model that asked was wrong. That varies less than the share of linked mentions
-    itself: by chance, a small sample has many linked mentions or few, but the model knows most of them.
+    The sample is used to correct the share that the asking model would link. This varies less than the share of linked
+    mentions in the sample: a small sample may happen to have many linked mentions, but the model expects most of them.
     """
     known = list(samples)
     rows = sum(sample.rows for sample in known)

@@ -40,8 +40,8 @@ class Session:
     """Questions about one document, each chosen given all answers so far.
 
     budget            when to stop: a `Budget`, or a number of questions
-    groups            whether to ask once about several mentions with the same words, where that can be done
-    least_proposal    what the model must give an entity for it to be proposed: see `Chooser`
+    groups            whether one question can be about several mentions with the same words
+    least_proposal    the probability that an entity needs to be proposed: see `Chooser`
     closure           the class that revises the prediction. The default follows all that an answer implies; the
                       ablations of the simulation replace it.
 
@@ -85,7 +85,7 @@ class Session:
     # Asking
 
     def next_question(self) -> Question | None:
-        """The open question; None when the budget is spent or nothing is worth asking. Asking again changes nothing."""
+        """The open question; None if the budget is spent or nothing is worth asking. Calling again changes nothing."""
         if self._open is None and not self._spent():
             self._open = self._choose(self.budget.least_gain)
         return self._open
@@ -107,7 +107,7 @@ class Session:
         for span in prediction.spans:
             self._check_inside(span)
         self.prediction = prediction
-        if parts := self.complete:  # what is not marked there is no mention, whatever the model says
+        if parts := self.complete:  # unmarked spans there are not mentions, whatever the model says
             prediction = without_unsaid(prediction, parts, {*self.said_mentions(), *self.links.spans()})
         answers = [entry for entry in self._standing.values() if isinstance(entry, AnswerEntry)]
         revision = self._closure(prediction, self.links, answers)
@@ -232,7 +232,7 @@ class Session:
         return int(self._chooser.open_rows().sum())
 
     def gains(self) -> Floats:
-        """For each mention that could still be asked about: how likely its answer is not what the model expects."""
+        """For each mention that can still be asked about: how likely the answer is to differ from the model's guess."""
         return self._chooser.gains(np.flatnonzero(self._chooser.open_rows()))
 
     def equal_to(self, mention: Span) -> tuple[Span, ...]:
@@ -241,7 +241,7 @@ class Session:
 
     @property
     def complete(self) -> tuple[Span, ...]:
-        """The parts of the document that were annotated in full, those that touch joined."""
+        """The parts of the document that were annotated in full, in order and joined where they touch."""
         return joined(span for entry in self._standing.values() for span in entry.complete)
 
     def said_mentions(self) -> list[Span]:
@@ -256,7 +256,7 @@ class Session:
         return self.document.with_clusters([*clusters, *alone])
 
     def annotated(self) -> Document:
-        """The document as people see and export it: what was said to be the first of its entity is kept, even alone."""
+        """The document as people see and export it. It keeps entities of one mention that people marked as first."""
         document, is_mention = self.relabelled(), self.links.is_mention
         kept = {span for cluster in document.clusters for span in cluster}
         said = (each for entry in self._standing.values() for each in entry.assertions if isinstance(each, First))
@@ -279,7 +279,7 @@ class Session:
 
     @property
     def last_event(self) -> dict[str, Any]:
-        """What happened last, as in the log."""
+        """The last event of the log."""
         return self._events[-1]
 
     def replay(self, log: dict[str, Any]) -> None:
@@ -294,7 +294,7 @@ class Session:
                 raise InputError(f"event {len(self._events) + 1} of the log is damaged: {event!r}") from error
 
     def replay_event(self, event: dict[str, Any]) -> None:
-        """Do again what an event of a log says."""
+        """Repeat an event of a log."""
         match event["event"]:
             case "answer":
                 self._add(AnswerEntry.from_json(event), event.get("withdrawing", ()))

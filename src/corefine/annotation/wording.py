@@ -13,7 +13,7 @@ from corefine.scores.pronouns import is_pronoun
 
 LONGEST = 60
 MOST_OF_NAME = 4
-"""Capitalised words up to which a longer name is a better one."""
+"""A longer name is better up to this many capitalised words."""
 
 Quote = Callable[[Span], str]
 
@@ -30,7 +30,7 @@ def quoted_with_place(document: Document, span: Span) -> str:
 
 
 def best_name(document: Document, mentions: Iterable[Span]) -> Span:
-    """The mention that names an entity best: rather a name than a noun, a noun than a pronoun, then the first."""
+    """The mention that names an entity best: a name before a noun, a noun before a pronoun, then the first."""
 
     def rank(span: Span) -> tuple[bool, int, int]:
         opens = document.sentence_starts[document.sentence_of(span)]

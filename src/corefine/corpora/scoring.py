@@ -1,4 +1,4 @@
-"""Scores of documents or of the files that hold them."""
+"""Scores of documents, or of files with documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def score(
     allow_missing: bool = False,
     blanc: Blanc = "official",
 ) -> Scores:
-    """The scores of a response against a key over all documents: documents, or paths of files that hold them.
+    """Score a response against a key. Each is a document, several documents, or a path.
 
     singletons       "drop" removes clusters of one from key and response
     pronouns         score only clusters with a pronoun

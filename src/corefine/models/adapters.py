@@ -1,4 +1,4 @@
-"""Other resolvers as models of corefine: whatever gives clusters can be the first model of `corefine annotate`.
+"""Other resolvers as models: anything that gives clusters can be the first model of `corefine annotate`.
 
 corefine annotate texts/ --model corefine.models.adapters:fastcoref
 corefine predict novel.txt out.jsonl --model my_models:pipeline
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 CONFIDENCE = 0.9
-"""The probability of an antecedent that a resolver without probabilities gives. The rest is spread over the others."""
+"""The probability of each antecedent, for resolvers without probabilities. The other candidates share the rest."""
 
 CANDIDATES = 50
-"""Earlier mentions that are candidates for each mention."""
+"""The number of earlier mentions that are candidates of a mention."""
 
 
 def from_clusters(clusters: Iterable[Cluster], *, confidence: float = CONFIDENCE) -> Prediction:
-    """A prediction from entities alone: each mention has the nearest earlier one of its entity as its antecedent."""
+    """A prediction from entities alone. The antecedent of a mention is the nearest earlier mention of its entity."""
     listed = normalise(clusters)
     spans = sorted({span.hull for cluster in listed for span in cluster}, key=document_order)
     place = {span: number for number, span in enumerate(spans)}
@@ -62,7 +62,7 @@ class CharacterPredictor:
 
 
 def fastcoref(model: Any = None) -> CharacterPredictor:
-    """fastcoref's model `FCoref`, or the one that is given. It is downloaded by fastcoref if it is not there."""
+    """fastcoref's model `FCoref`, or another one. fastcoref downloads it if necessary."""
     if model is None:
         try:
             model = import_module("fastcoref").FCoref()

@@ -1,12 +1,12 @@
-"""Calibration: probabilities that mean what they say, and the threshold for linking that scores best.
+"""Chooses the temperature of a model's probabilities and its threshold for linking.
 
-Both are chosen on development documents after training. A trained ranker is too sure of itself. The temperature by
-which its scores are divided makes the labels of development documents as probable as it can. The threshold does not
-change probabilities, only when a mention is linked.
+Both are chosen on development documents after training. A trained ranker is overconfident. Dividing its scores by the
+temperature makes the labels of the development documents as probable as possible. The threshold does not change
+probabilities; it decides when a mention is linked.
 
-Without development documents, the threshold alone is chosen, so that the model links as many mentions as a random
-sample of people's answers says it should. It has to be: how many mentions are linked differs much between fields, and
-what a model learns from answers shifts it too.
+Without development documents only the threshold is chosen: the model then links as many mentions as a random sample of
+people's answers says it should. The right number differs widely between fields, and training on answers shifts what the
+model links.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BINS = 15
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was chosen, and the expected calibration error (in percent) of "has no antecedent" before and after."""
+    """The chosen values, and the expected calibration error (in percent) of "has no antecedent" before and after."""
 
     temperature: float
     threshold: float
@@ -64,7 +64,7 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
 
 
 def match_link_rate(model: Model, documents: Sequence[Document], rate: float) -> float:
-    """Set the threshold at which the model links this share of the mentions of these documents, and return it."""
+    """Set and return the threshold at which the model links this share of the mentions in these documents."""
     chances = np.concatenate([model.predict(document).probabilities[:, 0] for document in documents])
     threshold = round(float(np.clip(np.quantile(chances, rate), LOWEST, HIGHEST)), 3)
     set_calibration(model, model.config.head.temperature, threshold)
@@ -78,9 +78,9 @@ def set_calibration(model: Model, temperature: float, threshold: float) -> None:
 
 
 def calibration_error(rows: Sequence[tuple[Tensor, Tensor]], temperature: float) -> float:
-    """The mean distance, in percent, between how probable "has no antecedent" is and how often it is so.
+    """The mean difference, in percent, between the probability of "has no antecedent" and how often it is true.
 
-    The probability of a single antecedent cannot be checked in this way: those of one entity share theirs.
+    The probability of a single antecedent cannot be checked this way, because antecedents of one entity share it.
     """
     chances: list[Floats] = [(scores / temperature).softmax(1)[:, 0].numpy() for scores, _ in rows]
     chance = np.concatenate(chances)
@@ -91,7 +91,7 @@ def calibration_error(rows: Sequence[tuple[Tensor, Tensor]], temperature: float)
 
 
 def _rows(model: Model, document: Document) -> tuple[Tensor, Tensor]:
-    """[N, 1 + K] the scores of a document, and which columns its labels allow."""
+    """[N, 1 + K] the scores of a document, and a mask of the columns that agree with its labels."""
     model.train(False)
     with torch.inference_mode():
         ranking = model.rank(document)
@@ -105,6 +105,6 @@ def _loss(scores: Tensor, allowed: Tensor, temperature: float) -> float:
 
 
 def _smooth(scores: Sequence[float]) -> list[float]:
-    """Each score with its neighbours', so that a lucky single threshold is not chosen."""
+    """Each score averaged with its neighbours, so that no threshold wins by luck."""
     padded = [scores[0], *scores, scores[-1]]
     return [(padded[at] + 2 * padded[at + 1] + padded[at + 2]) / 4 for at in range(len(scores))]

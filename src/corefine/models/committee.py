@@ -107,7 +107,7 @@ def save_committee(folder: Path, members: Sequence[str], trained: dict[str, Any]
 
 
 def committee_members(folder: Path) -> list[Path]:
-    """The folders of a committee's members; none if the folder holds no committee."""
+    """The folders of a committee's members; empty if the folder does not hold a committee."""
     if not is_committee(folder):
         return []
     names = read_facts(folder, COMMITTEE).get("members")

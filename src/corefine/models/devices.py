@@ -15,7 +15,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """The device of that name, if this machine has it; "auto" takes COREFINE_DEVICE, or else the fastest."""
+    """The device with this name. Raises if this machine lacks it. "auto" is COREFINE_DEVICE, or the fastest device."""
     if name == "auto":
         name = os.environ.get("COREFINE_DEVICE") or name
     kind = name.partition(":")[0]
@@ -41,9 +41,9 @@ def mixed_precision(device: torch.device, *, enabled: bool = True) -> AbstractCo
 
 @cache
 def bfloat16_is_fast() -> bool:
-    """Whether this processor multiplies bfloat16 matrices in hardware. Elsewhere it is many times slower than float32.
+    """Whether this processor multiplies bfloat16 matrices in hardware. Otherwise bfloat16 is far slower than float32.
 
-    Such processors are known by their instructions, or else (as on ARM) by trying.
+    Known from the processor's instruction sets, or (as on ARM) by trying.
     """
     if hasattr(torch.cpu, "_is_avx512_bf16_supported") and torch.cpu._is_avx512_bf16_supported():
         return True

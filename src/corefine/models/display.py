@@ -1,4 +1,4 @@
-"""Documents and results as HTML, with every entity in a colour: what a notebook shows."""
+"""Documents and results as HTML for notebooks, with a colour for each entity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARK = "background: {colour}; border-radius: .3em; padding: .05em .2em; box-dec
 
 
 class Html(str):
-    """HTML that a notebook shows as such."""
+    """HTML that a notebook renders."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class Html(str):
 
 
 def display(what: Document | Result) -> Html:
-    """The text with its entities coloured and numbered: show it as the last line of a notebook's cell."""
+    """The text with its entities coloured and numbered. Put it on the last line of a notebook cell to show it."""
     if isinstance(what, Document):
         return highlighted(what, what.clusters)
     return highlighted(what.document, what.clusters)

@@ -1,9 +1,9 @@
 """Models by name. Importing this module does not import torch.
 
-A model is named by a folder that `corefine train` wrote (of one model or a committee), by "starter" or "strong" (the
-models that corefine comes with), by "rules" (which need no weights), or by "module:attribute", which is Python code:
-an object with a `predict(document)` that returns a `Prediction`, or a function or class that makes one. Installed
-packages may offer further names (see `plugins`).
+A name is one of: a folder that `corefine train` wrote (a model or a committee); "starter" or "strong", the models that
+ship with corefine; "rules", which need no weights; or "module:attribute", an object with a method `predict(document)`
+that returns a `Prediction`, or a function or class that makes such an object. Installed packages may offer further
+names (see `plugins`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from corefine.models.resolver import Predictor, Resolver
 
 SHIPPED = {name: Path(__file__).with_name(name) for name in ("starter", "strong")}
-"""The models that corefine comes with."""
+"""The models that ship with corefine."""
 
 RULES = "rules"
 
@@ -32,7 +32,7 @@ def need_model() -> None:
 
 
 def load(path_or_name: str | Path = "starter", *, device: str = "auto", cache: Path | None = None) -> Resolver:
-    """The model of this name: a folder, "starter", "strong", "rules" or "module:attribute".
+    """The model with this name: a folder, "starter", "strong", "rules" or "module:attribute".
 
     device    "auto", "cpu", "cuda" or "mps"
     cache     a folder for encoder states, which makes predicting a document again much faster

@@ -35,10 +35,10 @@ def predict_files(
     *,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> None:
-    """Predict every document of a file, a folder or a glob, and write it with the entities found.
+    """Predict the entities of every document in a file, a folder or a glob, and write the documents.
 
-    A folder gives a folder, with one file for each that was read; or one file, if the target's ending tells a format
-    that holds several documents.
+    For a folder, the target is a folder with one file for each input file. If its name has the ending of a format that
+    holds many documents, all documents go into that one file.
     """
 
     def predicted(documents: Iterator[Document]) -> Iterator[Document]:
@@ -60,7 +60,7 @@ def predict_files(
 
 
 def _plan(source: str, target: str, options: Options) -> list[tuple[list[Path], Path | None, Format]]:
-    """What is read (nothing: standard input), where it goes (None: standard output), and in which format."""
+    """The files to read (None: standard input) with their targets (None: standard output), and the format to write."""
     goal = None if target == STREAM else Path(target)
     if source == STREAM:
         return [([], goal, _format(goal, None, options))]

@@ -17,7 +17,7 @@ from corefine.prediction import Prediction
 from corefine.scores.errors import mention_kind
 
 Several = Path | list[str] | tuple[str, ...] | list[str | Document] | Iterable[Document]
-"""Texts and documents, or a file that holds documents."""
+"""A text, a document, or a path."""
 
 
 class Predictor(Protocol):
@@ -73,7 +73,7 @@ class Result:
         return float(self.prediction.probabilities[row, 1 + columns[0]]) if len(columns) else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values: tokens and clusters, and where there is a text, characters and strings."""
+        """The result as plain values: tokens and clusters and, if there is a text, character offsets and strings."""
         found: dict[str, Any] = {
             "doc_key": self.document.name,
             "sentences": [list(sentence) for sentence in self.document.sentences],
@@ -86,9 +86,9 @@ class Result:
         return found
 
     def resolved_text(self) -> str:
-        """The text with each mention replaced by the name of its entity, or by its first description if it has none.
+        """The text with each mention replaced by the name of its entity, or else by its first description.
 
-        Mentions inside other mentions stay as they are.
+        Mentions inside other mentions are not replaced.
         """
         text, offsets = text_of(self.document)
         pieces: list[str] = []
@@ -108,7 +108,7 @@ class Result:
         return text[offsets[best.start][0] : offsets[best.end][1]]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The text with coloured entities, for notebooks."""
         from corefine.models.display import display
 
         return display(self)
@@ -135,7 +135,7 @@ class Resolver:
     def predict(self, what: Several) -> list[Result]: ...
 
     def predict(self, what: str | Document | list[list[str]] | Several) -> Result | list[Result]:
-        """The entities of a text, a document or sentences of tokens; or of each of several, or of those of a file."""
+        """The entities of a text, a document or sentences of tokens. A list or a path gives a list of results."""
         if isinstance(what, str | Document):
             return self._one(what)
         if isinstance(what, Path):
@@ -160,7 +160,7 @@ _POSSESSIVE = frozenset("my your his her its our their whose".split())
 
 
 def _in_place_of(words: str, name: str) -> str:
-    """The name as it stands in place of these words: with 's for a possessive."""
+    """The name in the form that replaces these words: with 's for a possessive."""
     possessive = words.lower() in _POSSESSIVE or words.endswith(("'s", "’s"))
     return f"{name}'s" if possessive and not name.endswith(("'s", "’s")) else name
 

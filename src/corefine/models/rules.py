@@ -61,10 +61,10 @@ FUNCTION_WORDS = frozenset(
 )
 
 EST_NOUNS = frozenset("forest interest request harvest contest protest conquest arrest bequest inquest tempest".split())
-"""Nouns that end like a superlative."""
+"""Nouns with the ending of a superlative."""
 
 QUOTES = frozenset({'"', "“", "'", "‘", "``"})
-"""What a sentence may open with before its first word."""
+"""Tokens that may precede the first word of a sentence."""
 
 MOST_NOUN_TOKENS = 4
 """The most tokens of a noun phrase after its determiner."""
@@ -121,7 +121,7 @@ def predict(document: Document, *, candidates: int = 100) -> Prediction:
         candidates=table,
         probabilities=weights / weights.sum(axis=1, keepdims=True),
         mention_scores=np.array([mention.kind.value for mention in mentions]),
-        decoding="half",  # sums of probabilities that are no more than rules of thumb are worth little
+        decoding="half",  # these probabilities are rules of thumb, and their sums mean little
     )
 
 
@@ -136,7 +136,7 @@ def find_mentions(document: Document) -> list[RuleMention]:
 
 
 def _names(document: Document) -> set[str]:
-    """Words that are capitalised where they need not be; or always, and more than once."""
+    """Words that are capitalised in the middle of a sentence, or always and more than once."""
     tokens, opening = document.tokens, {sentence.start for sentence in document.sentence_spans}
     common = {token for token in tokens if token.islower()}
     free, forced = set(), Counter[str]()
@@ -169,7 +169,7 @@ def _spans(tokens: tuple[str, ...], sentence: Span, names: set[str]) -> Iterator
 
 
 def _is_name(tokens: tuple[str, ...], position: int, sentence: Span, names: set[str]) -> bool:
-    """Capitalised, and not merely because it opens the sentence: a preposition or adjective there is no name."""
+    """Whether a word is a name: capitalised, and not just because it begins the sentence."""
     if not _may_be_name(tokens[position]):
         return False
     if tokens[position].lower() in names:
@@ -198,7 +198,7 @@ def _noun_phrase_end(tokens: tuple[str, ...], determiner: int, sentence: Span) -
 
 
 def _is_superlative(word: str) -> bool:
-    """Whether it is an adjective like "pleasantest", which heads no noun phrase that the rules could link."""
+    """Whether it is an adjective like "pleasantest", which cannot be the head of a noun phrase."""
     return len(word) > 5 and word.endswith("est") and word not in EST_NOUNS
 
 

@@ -1,4 +1,4 @@
-"""Parts of speech by a spaCy pipeline, for scores of pronouns."""
+"""Part-of-speech tags from a spaCy pipeline, for pronoun scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corefine.errors import InputError
 
 
 def with_tags(documents: Iterable[Document], pipeline: str) -> Iterator[Document]:
-    """The documents with the tags of a spaCy pipeline, a name or a folder, in the place of any that they have."""
+    """The documents with the tags of a spaCy pipeline (a name or a folder), which replace their own."""
     import spacy
     from spacy.tokens import Doc
 
@@ -22,7 +22,7 @@ def with_tags(documents: Iterable[Document], pipeline: str) -> Iterator[Document
             f"spaCy cannot load the pipeline {pipeline!r}: {reason}; install it, or leave it out"
         ) from error
     for document in documents:
-        tokens = [token or " " for token in document.tokens]  # spaCy has no empty words
+        tokens = [token or " " for token in document.tokens]  # spaCy does not allow empty words
         starts = set(document.sentence_starts)
         first: list[bool | int | None] = [place in starts for place in range(len(tokens))]
         doc = language(Doc(language.vocab, words=tokens, sent_starts=first))

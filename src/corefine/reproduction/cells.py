@@ -1,4 +1,4 @@
-"""The runs of the reproduction: the paper's comparison, its ablation, and our extensions; presets of them."""
+"""The cells of the reproduction: the paper's comparison, its ablation, our extensions, and presets of these."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAIN: dict[str, dict[str, Any]] = {
     "random": {"selector": "random"},
 }
 OURS: dict[str, dict[str, Any]] = {
-    "ours": {"sample": 0.1},  # what the annotation app does
+    "ours": {"sample": 0.1},  # as in the annotation app
 }
 SELECTORS: dict[str, dict[str, Any]] = {
     "committee": {"selector": "committee"},
@@ -50,19 +50,19 @@ COMMITTEES = ("committee", "consensus")
 """Kinds that train several models, which the rules cannot."""
 
 GOLD_KIND = "gold"
-"""The kind of the run with gold labels of all documents, which no annotation can beat by much."""
+"""The run with gold labels of all documents: about the best that annotation can reach."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
     """A grid by name.
 
-    settings       of all cells, where they are not the defaults
-    budgets        questions for each 1,000 tokens or each document, as the settings say
-    seeds          of the main comparison
-    other_seeds    of all other groups
-    at             the budgets of each group but main, which has all
-    needs          training documents of the smallest corpus that it can run on
+    settings       settings of all cells that differ from the defaults
+    budgets        questions per 1,000 tokens or per document, as the settings say
+    seeds          how many seeds the main comparison has
+    other_seeds    how many seeds all other groups have
+    at             the budgets of each group except main, which has all
+    needs          the number of training documents that a corpus must have
     """
 
     settings: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Preset:
 
 
 PRESETS = {
-    # Section 5 of the paper and its appendix. 315 hours, where it has its ablation, are 20 questions a document.
+    # Section 5 of the paper and its appendix. The 315 hours of its ablation are 20 questions per document.
     "paper": Preset(
         settings={"recipe": "paper", "per": "document"},
         budgets=(20.0, 80.0, 200.0),
@@ -105,7 +105,7 @@ PRESETS = {
 }
 
 PAPER_ABLATION = ("unclustered", "per-document")
-"""The kinds of Table 3, besides discrete and pairwise."""
+"""The rows of Table 3, except discrete and pairwise."""
 
 
 def grid(
@@ -117,11 +117,11 @@ def grid(
     other_seeds: int | None = None,
     groups: Iterable[str] | None = None,
 ) -> list[Cell]:
-    """All cells, the most important first, in case the grid is stopped early; what is left out is the preset's.
+    """All cells, the most important first. Arguments left out are those of the preset.
 
     The main comparison has all budgets and `seeds`, and a run with gold labels of all documents. The other groups have
-    `other_seeds`. With other budgets than the preset's, selectors have a small one and the largest, ablation and labels
-    one in the middle, extensions the small one, and ours all.
+    `other_seeds`. If budgets are given, selectors run with a small one and the largest, ablation and labels with one in
+    the middle, extensions with the small one, and ours with all.
     """
     chosen = PRESETS[preset]
     wanted = list(chosen.groups if groups is None else groups)

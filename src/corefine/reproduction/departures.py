@@ -1,4 +1,4 @@
-"""Where runs depart from the paper: read from their settings, for the report. docs/method.md says why."""
+"""Where runs depart from the paper, read from their settings, for the report. docs/method.md gives the reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Reader = Callable[[RunRecord], Any]
 
 
 def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
-    """What differs from the paper in the plain discrete runs, or in all runs if there are none of these."""
+    """What differs from the paper in the discrete runs, or in all runs if there are no discrete ones."""
     plain = [record for record in records if record.kind == "discrete"] or list(records)
     rows = []
     for name, theirs, read in _read_from():
@@ -24,14 +24,14 @@ def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
             rows.append((name, theirs, "; ".join(ours)))
     return Table(
         f"{corpus}: where these runs depart from the paper",
-        "What is not named here is as in the paper. docs/method.md says why, under “Where we depart, and why”.",
+        "Everything else is as in the paper. docs/method.md gives the reasons under “Where we depart, and why”.",
         ("", "the paper", "here"),
         tuple(rows),
     )
 
 
 def _read_from() -> Iterator[tuple[str, str, Reader]]:
-    """What the paper has, and where a run says what it has."""
+    """What the paper did, and how to read from a run what it did."""
     yield "corpus", CORPUS, _corpus
     yield "encoder", "BiLSTM over GloVe and characters, trained", lambda run: _of(run, "model.encoder", _encoder)
     yield "budgets", "questions a document", lambda run: run.unit
@@ -50,7 +50,7 @@ def _read_from() -> Iterator[tuple[str, str, Reader]]:
 
 
 def _of(run: RunRecord, section: str, describe: Callable[[dict[str, Any]], str]) -> str:
-    """What a section of the run's recipe says; rules have none."""
+    """A description of a section of the run's recipe; rules have no recipe."""
     if run.recipe is None:
         return "nothing is trained: rules"
     values: Any = run.recipe.to_dict()
@@ -119,7 +119,7 @@ def _candidates(head: dict[str, Any]) -> str:
 
 
 def _decoding(run: RunRecord) -> str:
-    """Earlier versions had no such setting, and one way only."""
+    """Earlier versions had no such setting and always used `half`."""
     model = (run.info.recipe or {}).get("model", {})
     found = model.get("decoding") or model.get("head", {}).get("decoding") or "half"
     return {

@@ -112,7 +112,7 @@ def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool
 
 
 def _first_model(axes: Axes, records: Sequence[RunRecord], measure: str = "conll_f1") -> None:
-    """Lines at the scores of the model before any question (none if all have a committee) and of the one with gold."""
+    """Lines at the scores of the first model (unless all runs have a committee) and of the model with gold labels."""
     gold = points(record for record in records if record.kind == GOLD_KIND)
     ends = [(point, (0, (6, 4)), "first model, no annotation") for point in points(first_models(records))]
     ends += [(point, (0, (1, 3)), "gold labels of all documents") for point in gold]
@@ -184,9 +184,9 @@ def yes_shares(records: Sequence[RunRecord]) -> Figure | None:
 
 
 def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
-    """The curves beside the paper's: F1 where budgets are for each document as there, and gains where they are not.
+    """Our curves and the paper's: F1 if budgets are per document, as in the paper; otherwise gains in F1.
 
-    Gains are against minutes per 1,000 tokens, since other corpora have longer documents.
+    Gains are shown against minutes per 1,000 tokens, because other corpora have longer documents.
     """
     if all(record.settings.per == "document" for record in records):
         return _on_the_papers_axes(records)
@@ -209,7 +209,7 @@ def beside_paper(records: Sequence[RunRecord]) -> Figure | None:
 
 
 def _on_the_papers_axes(records: Sequence[RunRecord]) -> Figure | None:
-    """Development F1 against minutes a document, as in the paper, whose lines are drawn in."""
+    """Development F1 against minutes per document, with the paper's own lines."""
     of_kind = main_points(records)
     if not of_kind:
         return None

@@ -1,7 +1,7 @@
-"""Differences between runs of the same seed, with an interval.
+"""Differences between runs with the same seed, with a 95 % interval.
 
-Runs of one seed see the same documents in the same order and begin with the same model, so their difference varies
-less than their scores. The interval is Student's, for 95 percent.
+Runs with the same seed see the same documents in the same order and begin with the same model, so their difference
+varies less than their scores. The interval is Student's.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from statistics import fmean, stdev
 from corefine.simulation.summary import RunRecord
 
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-"""How many standard errors an interval of 95 percent has on each side, by degrees of freedom, from 1."""
+"""The half-width of a 95 % interval in standard errors, by degrees of freedom, from 1."""
 
 NORMAL = 2.13
-"""The same beyond the table, a little too wide."""
+"""The half-width beyond the table, slightly too large."""
 
 ONE_SEED = 3.5
-"""Twice the largest standard deviation of paired differences in F1 that was found (0.6 to 1.75). With a single seed
-there is no interval, and a smaller difference decides nothing."""
+"""Twice the largest standard deviation of paired F1 differences that we found (0.6 to 1.75). A single seed gives no
+interval; smaller differences are then undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The differences of some runs to others, one for each seed that both have."""
+    """The differences between two sets of runs, one for each seed that both have."""
 
     values: tuple[float, ...]
 
@@ -36,7 +36,7 @@ class Paired:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of the mean; None for a single seed."""
+        """The 95 % interval of the mean; None for a single seed."""
         if len(self.values) < 2:
             return None
         freedom = len(self.values) - 1
@@ -62,7 +62,7 @@ class Paired:
 def differences(
     runs: Mapping[int, RunRecord], others: Mapping[int, RunRecord], splits: Sequence[str] = ("test",)
 ) -> Paired | None:
-    """How much higher the F1 of runs is than that of others, as a mean over splits; None if no seed has both."""
+    """The F1 of runs minus that of others, averaged over the splits; None if they share no seed."""
     both = sorted(runs.keys() & others.keys())
     if not both:
         return None

@@ -166,7 +166,7 @@ def against_discrete(corpus: str, records: Sequence[RunRecord], group: str, titl
 
 
 def _against(runs: Mapping[int, RunRecord], others: Mapping[int, RunRecord]) -> str:
-    """Mean differences in test and development F1, with their intervals."""
+    """Mean differences in test and development F1, with intervals."""
     found = [differences(runs, others, (split,)) for split in ("test", "dev")]
     return "; ".join(str(each) for each in found if each is not None) or "-"
 

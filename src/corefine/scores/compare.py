@@ -1,4 +1,4 @@
-"""Two responses to one key: how far apart they are, and how sure that is (a bootstrap over documents)."""
+"""Compares two responses to one key by a paired bootstrap over documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 class Difference(NamedTuple):
-    """F1 of two responses, the second minus the first, its 95 % interval, and how often it is not above 0."""
+    """F1 of two responses, their difference (second minus first), its 95 % interval, and a two-sided p-value."""
 
     first: float
     second: float
@@ -31,8 +31,8 @@ class Difference(NamedTuple):
 def compare(first: Report, second: Report, *, samples: int = SAMPLES, seed: int = 0) -> dict[str, Difference]:
     """Compare F1 scores of two reports on the same documents.
 
-    Documents are drawn again with replacement; `p` is the share of draws in which the difference has another sign than
-    it has on all documents (or is 0), doubled: a two-sided bootstrap test.
+    Documents are resampled with replacement. `p` is twice the share of samples in which the difference is 0 or has
+    another sign than on all documents.
     """
     if [each.key for each in first.documents] != [each.key for each in second.documents]:
         raise UnmatchedError("the two responses do not have the same documents: score them against the same key")
@@ -58,7 +58,7 @@ def compare(first: Report, second: Report, *, samples: int = SAMPLES, seed: int 
 
 
 def _f1(report: Report, weights: Floats) -> dict[str, Floats]:
-    """The F1 scores of each row of weights of documents."""
+    """F1 for each row of document weights."""
     names = [field.name for field in fields(Counts)]
     tallies = np.array([[getattr(each.counts, name) for name in names] for each in report.documents], dtype=float)
     tallies = tallies.reshape(len(report.documents), len(names) * 4)

@@ -1,7 +1,7 @@
-"""Scores by CorefUD's conventions: zeros, heads, and mentions that match in part.
+"""Scores by CorefUD's conventions: zeros, heads, and partially matching mentions.
 
-Mentions are aligned first, then the usual scores are computed from the aligned mentions. The alignment is that of the
-official CorefUD scorer: zeros by what they depend on, then mentions that are equal, then the rest by a best assignment.
+Mentions are aligned first, then the usual scores are computed. The alignment is that of the official CorefUD scorer:
+zeros by their dependencies, then equal mentions, then the rest by a best assignment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Word = tuple[int, int, int]
 
 
 class Mention(Protocol):
-    """What is compared of a mention. `words` are in order; `deps` are parents and relations of a zero's node."""
+    """The parts of a mention that are compared. `deps` are the parents and relations of a zero's node."""
 
     @property
     def words(self) -> tuple[Word, ...]: ...
@@ -67,7 +67,7 @@ Distinct = list[dict[Hashable, Mention]]
 
 
 def _identity(match: Match) -> Callable[[Mention], Hashable]:
-    """What makes two mentions the same: their words, and with head matching their heads too."""
+    """What two equal mentions share: their words and, with head matching, their heads."""
     return (lambda mention: (mention.words, mention.head)) if match == "head" else (lambda mention: mention.words)
 
 
@@ -82,10 +82,10 @@ def _order(mention: Mention) -> tuple[Word, Word, int]:
 
 
 def _aligned(key: Distinct, response: Distinct, match: Match, zeros: Zeros) -> dict[Hashable, Hashable]:
-    """For a mention of one side, the mention of the other that it stands for, unless that is equal.
+    """For each mention, the mention of the other side that it is aligned with, unless the two are equal.
 
-    One dictionary serves both directions, as in the official scorer, so that a zero which has the place of another
-    zero of the other side is found under the last of the two alignments.
+    One dictionary serves both directions, as in the official scorer. If a zero is at the position of another zero of
+    the other side, the later of the two alignments counts.
     """
     aligned: dict[Hashable, Hashable] = {}
     of_key = {id_: mention for cluster in reversed(key) for id_, mention in cluster.items()}
@@ -113,7 +113,7 @@ Pairs = Callable[[Sequence[Mention], Sequence[Mention]], Iterable[tuple[int, int
 
 
 def _align(key: Named, response: Named, pairs: Pairs, aligned: dict[Hashable, Hashable]) -> None:
-    """Add the best assignment of mentions of the key to mentions of the response."""
+    """Add the best assignment between mentions of the key and of the response."""
     if not key or not response:
         return
     import numpy as np
@@ -132,7 +132,7 @@ def _align(key: Named, response: Named, pairs: Pairs, aligned: dict[Hashable, Ha
 
 
 def _head_pairs(key: Sequence[Mention], response: Sequence[Mention]) -> Iterable[tuple[int, int, float]]:
-    """Mentions with the same head, worth the share of the key's words that they have in common."""
+    """Pairs of mentions with the same head, weighted by the share of the key's words that both have."""
     heads = defaultdict(list)
     for column, mention in enumerate(response):
         heads[mention.head].append((column, set(mention.words)))
@@ -142,7 +142,7 @@ def _head_pairs(key: Sequence[Mention], response: Sequence[Mention]) -> Iterable
 
 
 def _partial_pairs(key: Sequence[Mention], response: Sequence[Mention]) -> Iterable[tuple[int, int, float]]:
-    """Mentions of the response that lie within one of the key and have its head, worth their share of its words."""
+    """Mentions of the response within one of the key that have its head, weighted by their share of its words."""
     covering = defaultdict(list)
     for column, mention in enumerate(response):
         for word in mention.words:
@@ -155,10 +155,9 @@ def _partial_pairs(key: Sequence[Mention], response: Sequence[Mention]) -> Itera
 
 
 def _zero_pairs(key: Sequence[Mention], response: Sequence[Mention]) -> Iterable[tuple[int, int, float]]:
-    """Zeros of one sentence that depend on the same words, above all by the same relations.
+    """Zeros of one sentence that depend on the same words, preferably by the same relations.
 
-    Zeros that depend on nothing in the file match if they are at the same place. (The official scorer cannot score
-    them.)
+    Zeros without dependencies match if they are at the same place. (The official scorer cannot score them.)
     """
     sentences = defaultdict(list)
     for column, mention in enumerate(response):
@@ -182,9 +181,10 @@ def _f1(one: Iterable[Hashable], other: Iterable[Hashable]) -> float:
 def _overlap(
     key: Distinct, response: Distinct, aligned: dict[Hashable, Hashable], *, all_owners: bool = False
 ) -> Overlap:
-    """The overlaps as seen from the key. A mention of two entities of the response is in the last of them, or in all.
+    """The overlaps of key clusters with response clusters.
 
-    The official scorer takes all of them for CEAF, and the last for the other scores.
+    A mention may be in several entities of the response. Like the official scorer, CEAF counts all of them and the
+    other scores only the last.
     """
     owners: dict[Hashable, list[int]] = defaultdict(list)
     for number, cluster in enumerate(response):
@@ -210,7 +210,7 @@ def _transposed(overlap: Overlap) -> Overlap:
 
 
 def mention_overlap(key: Sequence[Mention], response: Sequence[Mention]) -> Tally:
-    """The mention overlap ratio: words that mentions share when aligned so that they share most."""
+    """The mention overlap ratio: the words in common when mentions are aligned as well as possible."""
     from corefine.scores.ceaf import best_alignments, components
 
     at: dict[Word, list[int]] = defaultdict(list)

@@ -89,7 +89,7 @@ def report(
     pronouns         score only clusters with a pronoun, of key and response
     allow_missing    score a document that one side lacks as if it had no clusters there, instead of raising
     blanc            "official", as the CoNLL program computes it, or "luo", the symmetric definition
-    sources          what messages call the two sides
+    sources          the names of the two sides in messages
 
     Documents are matched by name and part. Their tokens are not compared, but their number must be the same.
     """
@@ -106,7 +106,7 @@ def report(
 
 
 NodeClusters = Callable[[Document], Clusters]
-"""Makes the mentions of a document as CorefUD has them."""
+"""A function that gives the mentions of a document in CorefUD's form."""
 
 
 def report_corefud(

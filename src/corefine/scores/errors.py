@@ -1,10 +1,10 @@
-"""What a response gets wrong, by kind of error and kind of mention.
+"""The errors of a response, by kind of error and kind of mention.
 
-missed mention    of the key, and nothing of the response overlaps it
-extra mention     of the response, and nothing of the key overlaps it
-span error        of the key, and the response has a mention there with other boundaries
-missed link       found, but the response gives it no antecedent where the key has one
-wrong link        found, but none of its antecedents in the response is of its entity
+missed mention    a mention of the key that no mention of the response overlaps
+extra mention     a mention of the response that no mention of the key overlaps
+span error        a mention of the key that the response has with other boundaries
+missed link       a mention that was found, but without an antecedent, although the key has one
+wrong link        a mention that was found, but with antecedents of other entities only
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME_TAGS = ("PROPN", "NNP", "NNPS")
 
 
 class MentionError(NamedTuple):
-    """One error: the mention, what kind of mention it is, and the span of the other side if that is what is wrong."""
+    """One error: the mention, its kind and, for span errors, the span of the other side."""
 
     kind: str
     mention_kind: str
@@ -36,7 +36,7 @@ def errors(key: Document, response: Document) -> list[MentionError]:
 
 
 def table(found: Iterable[MentionError]) -> dict[str, dict[str, int]]:
-    """How many there are of each kind, by kind of mention."""
+    """The number of errors of each kind, by kind of mention."""
     counted = Counter((error.kind, error.mention_kind) for error in found)
     return {kind: {each: counted[kind, each] for each in MENTION_KINDS} for kind in KINDS}
 
@@ -67,7 +67,7 @@ def _entities(document: Document) -> dict[Span, Cluster]:
 
 
 def _overlapping(missed: Iterable[Span], extra: Iterable[Span]) -> dict[Span, Span]:
-    """For mentions of the key, one each of the response that overlaps it most, if any."""
+    """For each mention of the key, the mention of the response that overlaps it most, if any."""
     free = sorted(extra)
     pairs: dict[Span, Span] = {}
     for span in sorted(missed):
@@ -84,7 +84,7 @@ def _shared(one: Span, other: Span) -> float:
 
 
 def mention_kind(document: Document, span: Span) -> str:
-    """`pronoun`, `name` or `nominal`: by tags if the document has them, else by a list and by capital letters."""
+    """`pronoun`, `name` or `nominal`, by tags if the document has them, otherwise by word lists and capital letters."""
     if is_pronoun(document, span):
         return "pronoun"
     tags = document.layers.get("upos") or document.layers.get("xpos")

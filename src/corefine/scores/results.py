@@ -12,7 +12,7 @@ from corefine.scores.metrics import NOTHING, PERFECT, Score, Tally, b3, blanc_li
 from corefine.scores.overlap import Overlap
 
 Blanc = Literal["official", "luo", "corefud"]
-"""Which links BLANC looks at: those that the key has, or those of either side; and what it is without any link."""
+"""Which kinds of links BLANC includes (the key's, or those of either side), and its value if there are none."""
 
 NO_TALLY = Tally(0, 0, 0, 0)
 
@@ -92,9 +92,9 @@ class Counts:
     def _blanc(self, blanc: Blanc) -> Score:
         """The mean over both kinds of links, or the one kind that occurs.
 
-        A kind occurs in the official CoNLL program if the key has such links, and in the CorefUD scorer and in the
-        definition of Luo et al. (2014) if either side has any. Without any link the programs give 0, and the definition
-        100 if the mentions are the same (section 4.3).
+        For the official CoNLL program a kind occurs if the key has such links; for the CorefUD scorer and for Luo et
+        al. (2014), if either side has them. Without any links the programs give 0, and Luo et al. give 100 if the
+        mentions are the same (section 4.3).
         """
         either = blanc != "official"
         kinds = [links.score for links in (self.linked, self.apart) if links.key or (either and links.response)]

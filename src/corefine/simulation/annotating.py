@@ -1,9 +1,9 @@
-"""The annotation of one round's documents: what each may cost, the questions about it, and what they teach.
+"""Annotates the documents of one round: their budgets, the questions, and the labels that result.
 
-A budget is in questions or in seconds, for each document or for each 1,000 tokens. Whatever is compared with discrete
-questions chosen by clustered entropy is compared at *equal time*: it may spend the seconds that these questions, as
-many as the budget says, would take. These seconds are found by asking those questions about the same prediction and
-throwing the answers away, so that no run depends on another.
+A budget is in questions or in seconds, per document or per 1,000 tokens. All other arms are compared with discrete
+questions chosen by clustered entropy at *equal time*: they may spend the seconds that the budgeted number of those
+questions would take. To find these seconds, the questions are asked about the same prediction and the answers are
+discarded, so no run depends on another.
 """
 
 from __future__ import annotations
@@ -183,11 +183,10 @@ def _mean_entropy(prediction: Prediction) -> float:
 def label_fully(
     documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig, *, left: float
 ) -> tuple[list[AnnotatedDocument], float]:
-    """Give whole documents their gold labels, in order, for as long as the time lasts; returns the time left over too.
+    """Give whole documents their gold labels, in order, until the time is used up. Also returns the time left over.
 
-    With the protocol gold, time is unlimited. Otherwise the round has the seconds that discrete questions would take on
-    its documents, and those left of earlier rounds. A document costs one follow-up asked alone for each of its top
-    spans.
+    With the protocol gold, time is unlimited. Otherwise a round has the seconds that discrete questions would take on
+    its documents, plus what earlier rounds left over. A document costs one follow-up asked alone per top span.
     """
     pairs = list(zip(documents, predictions, strict=True))
     for document, prediction in pairs:

@@ -14,10 +14,10 @@ from corefine.errors import ConfigError
 from corefine.models.training.recipe import TrainingConfig, check_labels
 
 FULL = "full"
-"""Not a protocol of questions: whole documents are labelled, as many as the time of the questions buys."""
+"""No questions: whole documents are labelled, as many as fit into the time of the questions."""
 
 GOLD = "gold"
-"""Not a protocol of questions: all documents get their gold labels, in one round."""
+"""No questions: all documents get their gold labels in one round."""
 
 NEW_FIELD: Mapping[str, Any] = {
     "initial": 0.0,
@@ -25,10 +25,10 @@ NEW_FIELD: Mapping[str, Any] = {
     "documents": 24,
     "rounds": 4,
     "recipe": "app",
-    "start": "scratch",  # that is, always from the starter, with all answers so far
+    "start": "scratch",  # that is, from the starter each time, on all answers so far
     "labels": "weighted",
 }
-"""Settings of a field without any gold: a model from elsewhere asks, and learns as in the annotation app."""
+"""Settings for a field without gold: a model from elsewhere asks, and learns as in the annotation app."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ class SimulationConfig(Config):
         "discrete", "discrete, pairwise, follow-up (also: discrete-only); full or gold label whole documents."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
-    sample: ShareBelow1 = setting(0.0, "Share of the questions about random mentions: they tell how many to link.")
+    sample: ShareBelow1 = setting(
+        0.0, "Share of questions about random mentions, which tell how many mentions to link."
+    )
     clustered: bool = setting(True, "Whether selectors sum over clusters.", flag="--clustered/--unclustered")
     closure: Literal["incremental", "per-document", "off"] = setting(
         "incremental", "When links are closed: incremental, per-document, or off."
@@ -62,26 +64,30 @@ class SimulationConfig(Config):
     seconds: NonNegativeFloat | None = setting(None, "Budget in seconds of annotation.")
     per: Literal["1000-tokens", "document"] = setting("1000-tokens", "What a budget is for: 1000-tokens or document.")
     equal_time: Literal["every", "pairwise", "off"] = setting(
-        "every", "Which runs spend the time of discrete questions by entropy, not as many questions."
+        "every", "Which runs get the time of discrete questions by entropy instead of the number of questions."
     )
     read_at_most: NonNegativeInt = setting(
         0, "Annotate only this many documents per round, the most uncertain; 0: all."
     )
 
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
-    annotator: str = setting("gold", "Who answers: gold, or an annotator of your own (module:attribute).")
-    groups: bool = setting(False, "Whether to ask once about several mentions with the same words (discrete only).")
+    annotator: str = setting("gold", "Who answers: gold, or your own annotator (module:attribute).")
+    groups: bool = setting(
+        False, "Whether one question can be about several mentions with the same words (discrete only)."
+    )
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: str = setting("pseudo", "Labels of asked documents: pseudo, answered, mix, certain, linked or weighted.")
+    labels: str = setting(
+        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or weighted."
+    )
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
     vectors: str | None = setting(None, "A file of word vectors, for the recipe paper.")
-    set: tuple[str, ...] = setting((), "Settings of the recipe to change, as training.epochs=5; may be repeated.")
+    set: tuple[str, ...] = setting((), "Change a setting of the recipe, such as training.epochs=5; may be repeated.")
     round_training: Literal["converge", "shortcut"] = setting(
-        "converge", "Training within rounds: converge (on everything, as the recipe says) or shortcut."
+        "converge", "Training within rounds: converge (on all labelled documents) or shortcut."
     )
     round_epochs: PositiveInt = setting(1, "shortcut: epochs in each round.")
     round_documents: NonNegativeInt = setting(
@@ -91,7 +97,9 @@ class SimulationConfig(Config):
     start: Literal["warm", "scratch"] = setting("warm", "What rounds train: warm (the last round's model) or scratch.")
     starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")
 
-    tagger: str | None = setting(None, "A spaCy pipeline that finds pronouns, for their F1; left out: word lists.")
+    tagger: str | None = setting(
+        None, "A spaCy pipeline that finds pronouns, for pronoun F1; by default, word lists find them."
+    )
     seed: int = setting(0, "Seed of everything random: split, order of documents, weights.")
     threads: PositiveInt = setting(1, "Threads of torch. Results depend on it.")
     device: str = setting("auto", "auto, cpu, cuda or mps. Results differ between devices in their last digits.")
@@ -99,7 +107,7 @@ class SimulationConfig(Config):
     cost_follow_up: NonNegativeFloat = setting(CostModel().follow_up, "Seconds for the first appearance, after a no.")
     cost_follow_up_alone: NonNegativeFloat = setting(CostModel().follow_up_alone, "Seconds for the same, asked alone.")
     cost_group_mention: NonNegativeFloat = setting(
-        CostModel().group_mention, "Seconds for each mention of a group, besides those for 'same entity?'."
+        CostModel().group_mention, "Seconds for each mention of a group, in addition to 'same entity?'."
     )
 
     def _check(self) -> None:
@@ -121,7 +129,7 @@ class SimulationConfig(Config):
                 "pairwise-entropy and random choose pairwise questions, all but pairwise-entropy choose others"
             )
         if self.groups and (self.protocol != "discrete" or self.closure != "incremental"):
-            raise ConfigError("groups = true needs discrete questions and links that are closed incrementally")
+            raise ConfigError("groups = true needs protocol = discrete and closure = incremental")
         if not self.initial and self.learner == "model" and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
         if not self.initial and self.members > 1:

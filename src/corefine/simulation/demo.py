@@ -1,4 +1,4 @@
-"""Short simulated annotation: of one story, and of a new field in which the model learns from the answers."""
+"""Short simulations: one story, and a new field in which the model learns from the answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def play(story: Document, *, questions: int) -> tuple[list[Turn], DemoResult]:
 
 
 def new_field(corpus: Corpus, folder: Path, *, starter: str, questions: float, seed: int) -> Iterator[RoundRow]:
-    """Ask about documents of a corpus that the model does not know, and learn as the app does; a row a round."""
+    """Ask about documents of a corpus that the model does not know, and train as the app does; a row per round."""
     settings = {**NEW_FIELD, "corpus": corpus.name, "sample": 0.1}
     config = SimulationConfig.from_dict({**settings, "starter": starter, "questions": questions, "seed": seed})
     for event in run(config, folder, corpus):

@@ -85,7 +85,7 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
 
 
 def cells_at_a_time(cells: Sequence[Cell]) -> int:
-    """One for each core; one if a GPU is used."""
+    """How many cells run in parallel: one per core, or one if a GPU is used."""
     if all(cell.config.learner == "rules" for cell in cells):
         return 1
     from corefine.models.devices import choose_device, cores
@@ -178,9 +178,9 @@ def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> 
 
 
 def load_for(cells: Sequence[Cell], mirror: Path | None, *, needs: int = 1) -> Corpus:
-    """The corpus of all cells. Raises early if something that a cell needs is not there or not right.
+    """The corpus of all cells. Raises early if something that a cell needs is missing or wrong.
 
-    needs    the training documents that there must be
+    needs    the number of training documents that the corpus must have
     """
     names = {cell.config.corpus for cell in cells}
     if len(names) != 1:

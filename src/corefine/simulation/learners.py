@@ -171,10 +171,10 @@ class NeuralLearner:
         return self.config.round_training == "shortcut"
 
     def _within_rounds(self, training: TrainingConfig, round: int, warm: Path | None) -> TrainingConfig:
-        """The settings of a round's training, which is not the last."""
+        """The settings of a training within rounds."""
         if not self._shortcut:
             within = self.recipe.rounds.applied_to(training)
-            # a model that begins with random weights needs all its steps
+            # a model that starts from random weights needs all its steps
             return within if warm is not None else replace(within, min_steps=training.min_steps)
         return replace(training, epochs=self.config.round_epochs, min_steps=0) if round > 0 else training
 
@@ -223,7 +223,7 @@ class NeuralLearner:
 
 
 def recipe_of(config: SimulationConfig) -> Recipe:
-    """The recipe that the settings name, with their word vectors and their single changes."""
+    """The recipe that the settings name, with their word vectors and changes."""
     recipe = resolve_recipe(config.recipe).with_settings(config.set)
     return recipe if config.vectors is None else recipe.with_vectors(Path(config.vectors))
 

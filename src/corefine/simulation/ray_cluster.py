@@ -125,14 +125,14 @@ def _cell_task(cell: Cell, corpus: Corpus) -> Files:
 
 
 def _remote(work: Callable[..., Any], device: str) -> Any:
-    """The function as a task of one core, and of one GPU if the device asks for one."""
+    """The function as a task with one core, and with one GPU if the device needs it."""
     import ray
 
     return ray.remote(num_cpus=1, num_gpus=_gpus(device), max_retries=RETRIES)(work)
 
 
 def _gpus(device: str) -> int:
-    """How many GPUs a task takes; "auto" takes one where the cluster has any."""
+    """How many GPUs a task needs; "auto" takes one if the cluster has any."""
     import ray
 
     if device not in ("auto", "cuda"):
@@ -147,7 +147,7 @@ class RayWorkers:
     """Trains the members of a committee and predicts many documents as tasks."""
 
     def own_device(self, name: str) -> str:
-        """The cluster's machines use the device; this one uses what it has."""
+        """The device of this machine, which need not have the device that the cluster uses."""
         from corefine.models.devices import choose_device
 
         _gpus(name)

@@ -188,9 +188,9 @@ class RunInfo:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> RunInfo:
-        before = {"round_training": "shortcut", "device": "cpu"}  # what runs did before there were these settings
+        before = {"round_training": "shortcut", "device": "cpu"}  # what runs did before these settings existed
         settings = before | fields["simulation"]
         if settings.get("equal_time") is True:
-            settings["equal_time"] = "pairwise"  # the only ones that did it then
+            settings["equal_time"] = "pairwise"  # only these had it then
         simulation = SimulationConfig.from_dict(settings)
         return cls(**{**fields, "simulation": simulation, "corpus": CorpusInfo(**fields["corpus"])})

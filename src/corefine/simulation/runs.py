@@ -64,7 +64,7 @@ def run(
     if (folder / CONFIG).is_file() and not resume:
         raise InputError(f"{folder} already holds a run: resume it with --resume, or choose another folder")
     if config.learner == "model":
-        (workers or Here()).own_device(config.device)  # now, and not after the corpus was encoded
+        (workers or Here()).own_device(config.device)  # fail now, not after the corpus is encoded
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with exclusive(folder, "running into"):
@@ -91,7 +91,7 @@ def run(
 
 
 def tagged(corpus: Corpus, config: SimulationConfig) -> Corpus:
-    """The corpus with the tags of the settings' tagger on the documents that are scored."""
+    """The corpus; if the settings name a tagger, scored documents have its tags."""
     if config.tagger is None:
         return corpus
     from corefine.models.tagging import with_tags
@@ -141,7 +141,7 @@ def cache_folder() -> Path:
 
 
 def check_recipe(config: SimulationConfig) -> None:
-    """Raise now if the recipe or its word vectors cannot be used, and not after the corpus was read."""
+    """Raise if the recipe or its word vectors cannot be used. Called before the corpus is read."""
     if config.learner == "model":
         from corefine.models.load import need_model
 

@@ -17,7 +17,7 @@ from corefine.simulation.config import GOLD, SimulationConfig
 
 STORIES = "stories"
 ROUND_SHARE = 0.1
-"""Share of the training documents that is annotated in each round: the paper's 280 of 2,802."""
+"""Share of the training documents annotated in each round: 280 of 2,802 in the paper."""
 
 HELD_OUT = 0.2
 """Share of the documents that is held out for scoring if a corpus has no development documents."""

@@ -75,7 +75,7 @@ class RunRecord:
 
     @property
     def recipe(self) -> Recipe | None:
-        """The recipe, with defaults for settings that were added since; None if nothing was trained."""
+        """The recipe, with defaults for settings added since then; None if nothing was trained."""
         return None if self.info.recipe is None else Recipe.from_dict(self.info.recipe)
 
     @property

@@ -31,7 +31,7 @@ class Workers(Protocol):
     """Trains and predicts. All implementations give the same results."""
 
     def own_device(self, name: str) -> str:
-        """The device that this process uses. Raises if nothing that works has the device of that name."""
+        """The device that this process uses. Raises if no machine that does the work has it."""
         ...
 
     def train(self, jobs: Sequence[TrainingJob], share: Model | None) -> None:

@@ -48,7 +48,7 @@ __all__ = [
 
 
 def make_selector(name: str, *, sample: float = 0.0, **settings: Any) -> Selector:
-    """The selector of that name; a share `sample` of the questions is about random mentions."""
+    """The selector with this name. With `sample`, that share of the questions is about random mentions."""
     if sample and name != Random.name:
         return Sampled(make_selector(name, **settings), sample)
     if name in SELECTORS:

@@ -56,7 +56,7 @@ class JointEntropy(MaxScoreSelector):
 
 @dataclass(frozen=True, slots=True)
 class LikelyEntropy(MaxScoreSelector):
-    """Entropy over entities, times the squared probability of a mention: doubts about what is probably none come last.
+    """Entropy over entities, times the squared probability that the span is a mention: unlikely mentions come last.
 
     The same as `Entropy` for a model that does not score mentions.
     """
@@ -97,7 +97,7 @@ def mention_probability(revision: Revision, rows: Indices) -> Floats:
 
 LIKELY = 0.7
 LIKELIEST = 1 / 4
-"""This share of the top spans counts as likely mentions, even if the model believes in few, as in a new field."""
+"""At least this share of the top spans counts as likely mentions. In a new field the model may find very few."""
 
 
 def likely_mentions(prediction: Prediction) -> Mask:

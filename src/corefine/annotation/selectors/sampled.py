@@ -1,4 +1,4 @@
-"""Another selector's questions, and between them some about a random sample."""
+"""A selector that adds questions about a random sample to those of another selector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from corefine.prediction import Floats, Indices, Prediction
 
 
 class Sampled:
-    """Asks about the next mention of the random sample in a share of the questions, evenly spread."""
+    """Asks about the next mention of the random sample in an evenly spread share of the questions."""
 
     def __init__(self, selector: Selector, share: float) -> None:
         self.name = selector.name
@@ -30,7 +30,7 @@ class Sampled:
 
     def sample_row(self, allowed: Mask, revision: Revision, *, asked: int) -> int | None:
         """The next row of the sample, if the next question is to be about it."""
-        begin = sampling_phase(revision.prediction.spans)  # or documents with few questions would never have any of it
+        begin = sampling_phase(revision.prediction.spans)  # for documents with few questions
         if int(begin + (asked + 1) * self._share) == int(begin + asked * self._share):
             return None
         order = self._order_of(revision.prediction)

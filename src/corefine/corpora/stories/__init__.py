@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["HELD_OUT", "load", "path"]
 
 HELD_OUT = 3
-"""How many of them, the last ones, a project keeps to score the model on."""
+"""A project holds out this many stories, the last ones, to score the model on."""
 
 
 def path() -> Path:

@@ -24,7 +24,7 @@ class EncoderConfig(Config):
     fine_tune: bool = setting(False, "Whether training changes the encoder. Its states are then never cached.")
     tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune only this many last layers; 0: everything.")
     lora_rank: NonNegativeInt = setting(0, "transformer: fine-tune adapters of this rank instead of weights; 0: none.")
-    inner_dropout: ShareBelow1 = setting(0.0, "transformer: dropout within the encoder while it is fine-tuned.")
+    inner_dropout: ShareBelow1 = setting(0.0, "transformer: dropout inside the encoder during fine-tuning.")
     masked: ShareBelow1 = setting(0.0, "transformer: share of sub-words hidden in a fine-tuning step.")
     precision: Literal["auto", "float32", "bfloat16"] = setting(
         "float32", "transformer: matrix products in float32, bfloat16, or auto: what is fast on this processor."
@@ -38,17 +38,15 @@ class EncoderConfig(Config):
     char_filters: PositiveInt = setting(50, "bilstm: filters for each width of character window.")
     char_windows: tuple[PositiveInt, ...] = setting((3, 4, 5), "bilstm: widths of character windows.")
     hidden: PositiveInt = setting(200, "bilstm: size of a state in each direction.")
-    scope: Literal["sentence", "document"] = setting("sentence", "bilstm: what the LSTM reads in one go.")
-    words_apart: bool = setting(
-        False, "bilstm: a span's head is a mean of the words' own vectors, without context (Lee et al.)."
-    )
+    scope: Literal["sentence", "document"] = setting("sentence", "bilstm: what the LSTM reads as one sequence.")
+    words_apart: bool = setting(False, "bilstm: a span's head is a mean of word vectors without context (Lee et al.).")
     vocabulary: PositiveInt = setting(20_000, "bilstm without a vectors file: buckets that words are hashed into.")
     dropout: ShareBelow1 = setting(0.5, "bilstm: dropout of word and character vectors.")
     seed: int = setting(0, "bilstm: seed of the first weights.")
 
     @property
     def words_width(self) -> int:
-        """The numbers of a state, at its end, that have no context."""
+        """How many of the last dimensions of a state have no context."""
         if not self.words_apart or self.kind != "bilstm":
             return 0
         return self.word_width + self.char_filters * len(self.char_windows)
@@ -57,7 +55,7 @@ class EncoderConfig(Config):
         if self.words_apart and self.kind != "bilstm":
             raise ConfigError(f"EncoderConfig: words_apart is for kind bilstm, not {self.kind}")
         if self.kind == "transformer" and not self.path:
-            raise ConfigError("EncoderConfig: path must be the name or folder of an encoder where kind is transformer")
+            raise ConfigError("EncoderConfig: kind = transformer needs path, the name or folder of an encoder")
         if self.overlap >= self.window - 2:
             raise ConfigError(f"EncoderConfig: overlap must be below window - 2, not {self.overlap}")
         if not self.char_windows:
@@ -71,7 +69,7 @@ class HeadConfig(Config):
     max_span_width: PositiveInt = setting(10, "Tokens in the widest span.")
     spans_per_word: PositiveFloat = setting(0.4, "Top spans that are kept, as a share of the tokens.")
     candidates: PositiveInt = setting(100, "Antecedents considered for each top span (K).")
-    min_spans: PositiveInt = setting(6, "Top spans that are kept however short the text is.")
+    min_spans: PositiveInt = setting(6, "Top spans that are kept even if the text is very short.")
     within_sentences: bool = setting(False, "Whether spans end with their sentence (Lee et al.).")
     non_crossing: bool = setting(False, "Whether top spans may not cross one another (Lee et al.; slower).")
     coarse_to_fine: bool = setting(True, "Whether the K best by a bilinear score are considered; false: the nearest K.")
@@ -93,7 +91,9 @@ class HeadConfig(Config):
     decoding: Literal["argmax", "half", "sums"] = setting(
         "sums", "From probabilities to entities: argmax (the paper), half or sums; see docs/method.md."
     )
-    threshold: ShareBelow1 = setting(0.5, "half, sums: a mention with less probability of no antecedent is linked.")
+    threshold: ShareBelow1 = setting(
+        0.5, "half, sums: a mention is linked if the probability of no antecedent is below this."
+    )
     temperature: PositiveFloat = setting(1.0, "Scores are divided by it. Calibration sets it and `threshold`.")
 
     state_dropout: ShareBelow1 = setting(0.3, "Dropout of the encoder's states.")
@@ -112,4 +112,4 @@ class ModelConfig(Config):
 
     def _check(self) -> None:
         if self.encoder.words_apart and (self.head.surface or self.head.context != "none"):
-            raise ConfigError("ModelConfig: words_apart goes with surface = false and context = none only")
+            raise ConfigError("ModelConfig: words_apart needs surface = false and context = none")

@@ -1,7 +1,7 @@
-"""Layers over the encoder's states that let tokens know what stands around them, beyond the encoder's window.
+"""Layers over the encoder's states that give tokens context from beyond the encoder's window.
 
-`LSTM` reads token after token, so that a long document takes as many steps as it has tokens. `Scan` is a recurrence
-whose gates do not depend on its own state: all steps are computed together, in log2(T) rounds.
+`LSTM` reads one token after another, so a document takes as many steps as it has tokens. `Scan` is a recurrence whose
+gates do not depend on its own state, so all T steps are computed together in log2(T) rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 
 class LSTM(nn.LSTM):
-    """The states, and beside them those of a bidirectional LSTM: [T, D] -> [T, D + 2 W]."""
+    """The states, concatenated with those of a bidirectional LSTM: [T, D] -> [T, D + 2 W]."""
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__(size, width, bidirectional=True, batch_first=True)
@@ -22,7 +22,7 @@ class LSTM(nn.LSTM):
 
 
 class Scan(nn.Module):
-    """The states made narrower, plus a gated recurrence over them in both directions: [T, D] -> [T, 2 W].
+    """A projection of the states, plus a gated recurrence over it in both directions: [T, D] -> [T, 2 W].
 
     h_t = keep_t * h_(t-1) + (1 - keep_t) * value_t, where keep and value depend on token t alone.
     """
@@ -33,7 +33,7 @@ class Scan(nn.Module):
         self.project = nn.Linear(size, self.size)
         self.gates = nn.Linear(self.size, 2 * self.size)
         self.out = nn.Linear(self.size, self.size)
-        with torch.no_grad():  # at first some units remember a few tokens, others a few hundred
+        with torch.no_grad():  # initially some units remember a few tokens, others a few hundred
             self.gates.bias[: self.size] = torch.linspace(0.0, 5.0, width).repeat(2)
 
     def forward(self, states: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""First weights that are not torch's defaults."""
+"""Initial weights that differ from torch's defaults."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from corefine.models.network.ranker import SpanRanker
 
 
 def draw_as_allennlp(ranker: SpanRanker, encoder: nn.Module | None) -> None:
-    """Draw weights as the configuration of AllenNLP's coreference model does.
+    """Draw weights as AllenNLP's configuration of the coreference model does.
 
-    Layers and scores of both scorers, the embeddings of width and distance, and what an LSTM makes of its input:
-    Xavier's normal distribution. What an LSTM makes of its last state: an orthogonal matrix. All else stays as it is.
+    The layers of both scorers, the embeddings of width and distance, and the input weights of the LSTM get Xavier's
+    normal distribution. The recurrent weights of the LSTM get orthogonal matrices. The rest is not changed.
     """
     scorers = (ranker.spans, ranker.pair)
     layers = [layer for scorer in scorers for layer in (scorer.first, *scorer.deeper, scorer.score)]

@@ -53,7 +53,7 @@ class Model:
         return cls(config, encoder, ranker)
 
     def encoder_for(self, settings: EncoderConfig, tensors: Mapping[str, Tensor] | None = None) -> Encoder | None:
-        """The encoder, if another model with these settings, and these weights of its own, can use it too."""
+        """The encoder, if a model with these settings and these encoder weights can share it; None otherwise."""
         if not self.frozen or self.config.encoder != settings:
             return None
         own = self.encoder.module.state_dict() if self.encoder.module is not None else {}
@@ -71,7 +71,7 @@ class Model:
             names += ["tuned_layers", "lora_rank"]
         encoder = replace(own, fine_tune=True, **{name: getattr(settings, name) for name in names})
         model = Model.create(replace(self.config, encoder=encoder))
-        model.parts.load_state_dict(self.tensors(), strict=False)  # there may be new adapters, or none before
+        model.parts.load_state_dict(self.tensors(), strict=False)  # the adapters may be new
         model.encoder.weights_changed()
         return model
 

@@ -52,7 +52,7 @@ class Ranking:
         )
 
     def probabilities(self) -> Tensor:
-        """[N, 1 + K] the calibrated probabilities, on the processor."""
+        """[N, 1 + K] the calibrated probabilities, on the CPU."""
         return (self.scores.detach().cpu().double() / self.config.temperature).softmax(1)
 
 

@@ -59,8 +59,9 @@ class TopSpans:
 class SpanScorer(nn.Module):
     """Mention scores of all spans, and representations of the top spans.
 
-    width    D, the numbers of a token
-    words    the last numbers of a token, which its head is made of, and start and end without; 0: all are made of all
+    width    D, the size of a token's state
+    words    how many of the last dimensions of a state are used for the head only, and not for start and end; with 0,
+             head, start and end use all dimensions
     """
 
     def __init__(self, config: HeadConfig, width: int, words: int = 0) -> None:
@@ -148,11 +149,11 @@ class SpanScorer(nn.Module):
         return torch.baddbmm(ends, weights, heads) + starts[:, None] + widths
 
     def _ends(self, tokens: Tensor) -> Tensor:
-        """The numbers of tokens that a start and an end are made of."""
+        """The dimensions of the states that start and end use."""
         return tokens[:, : self.ends_width]
 
     def _heads(self, tokens: Tensor) -> Tensor:
-        """The numbers of tokens that a head is made of."""
+        """The dimensions of the states that the head uses."""
         return tokens[:, -self.head_width :]
 
     def _windows(self, values: Tensor, size: int) -> Tensor:

@@ -31,7 +31,7 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     half       save as float16, which is half the size; loading gives float32
     """
     config = model.config
-    if config.encoder.lora_rank:  # adapters are part of the encoder by now; a recipe can let them learn again
+    if config.encoder.lora_rank:  # adapters are now part of a frozen encoder; a recipe can train them again
         config = replace(config, encoder=replace(config.encoder, fine_tune=False))
     facts = {"kind": MODEL, "config": config.to_dict(), "encoder": _identity(model.encoder)}
     tensors = model.tensors()
@@ -58,7 +58,7 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
         raise ModelError(f"{folder / MODEL}.json does not describe a model: {error}") from error
     tensors = {name: value.float() if value.dtype == torch.float16 else value for name, value in record.tensors.items()}
     if getattr(model.encoder, "vectors", None) is not None:
-        tensors.pop("encoder.words.weight", None)  # older versions stored the vectors of the file too
+        tensors.pop("encoder.words.weight", None)  # older versions also stored the word vectors
     try:
         model.load_tensors(tensors)
     except ModelError as error:
@@ -99,7 +99,7 @@ def _check_identity(folder: Path, saved: Mapping[str, Any], encoder: Encoder) ->
             f"{folder}: the vocabulary does not match: the model was trained with another tokenizer or word list "
             f"than that of the encoder {encoder.name} here"
         )
-    if (saved.get("vectors") or present["vectors"]) != present["vectors"]:  # older models do not say
+    if (saved.get("vectors") or present["vectors"]) != present["vectors"]:  # absent in older models
         raise ModelError(f"{folder} was trained with other word vectors than those in the encoder's path")
     if saved.get("width") != encoder.width or saved.get("fingerprint") != present["fingerprint"]:
         raise ModelError(

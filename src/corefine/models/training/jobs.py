@@ -116,7 +116,7 @@ def _member(job: TrainingJob, number: int, workers: int) -> TrainingJob:
 
 
 def _warm_member(warm: Path | None, number: int) -> Path | None:
-    """What a member starts from: the member of a committee, or the one model that all start from."""
+    """The model that a member starts from: the same member of a committee, or the one model that all start from."""
     members = committee_members(warm) if warm is not None else []
     return members[number % len(members)] if members else warm
 
@@ -164,7 +164,7 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 
 
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
-    """Calibrate the model on development documents, or else its threshold by the sample of people's answers."""
+    """Calibrate the model on development documents; without any, set its threshold from the sample of answers."""
     if not job.recipe.training.calibrate:
         return None
     if job.dev:

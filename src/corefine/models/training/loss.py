@@ -25,7 +25,7 @@ from corefine.models.network.spans import MentionScores, TopSpans
 PSEUDO = LabelPolicy()
 
 MOST_FORCED = 4
-"""How many earlier mentions of an entity, the nearest, are made candidates of each mention that answers link to it."""
+"""A mention that answers link to an entity gets this many of the entity's nearest earlier mentions as candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     if not policy.answers:
         return Targets(allowed, others)
     said, answered = _answered(ranking, labels)
-    if labels.complete:  # what is not marked there has no antecedent: the clusters have all of its mentions
+    if labels.complete:  # spans that are not marked there have no antecedent
         inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)
         new = inside & ~answered
         said[new] = allowed[new]
@@ -82,12 +82,12 @@ def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) ->
 
 
 def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
-    """The same for the spans that answers settle: linked ones are mentions, "not a mention" is none.
+    """The same loss for spans that answers settle: linked spans are mentions, and those called "not a mention" are not.
 
-    In parts that were annotated in full, this is all spans.
+    In parts that were annotated in full, this covers all spans.
 
-    Nothing is said of a mention that is alone or the first of its entity: a person who answers so about a span that is
-    no mention has not been asked whether it is one.
+    A span that is only known to be alone, or the first of its entity, teaches nothing here. A person may say this of a
+    span that is not a mention, because that was not the question.
     """
     known = {span: 1.0 for group in labels.together for span in group} | dict.fromkeys(labels.no_mentions, 0.0)
     reach = mentions.scores.shape[1]
@@ -112,15 +112,15 @@ def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
 
 
 def _ends(start: int, reach: int, part: Span) -> range:
-    """Where the spans end that begin at a token and lie within a part."""
+    """The ends of the spans that begin at each token and lie within the part."""
     return range(start, min(start + reach - 1, part.end) + 1)
 
 
 def ranking_with_answers(ranker: SpanRanker, inputs: Inputs, labels: Labels) -> Ranking:
-    """A ranking that has every span of the answers among its top spans, and linked spans among the candidates.
+    """A ranking whose top spans include every span that answers name, and whose candidates include linked spans.
 
-    In a new field the model prunes many of the mentions that people speak of, and looks for few antecedents far back.
-    What was said there would teach nothing.
+    In a new field the model prunes many mentions that answers are about, and rarely considers distant antecedents. Such
+    answers would otherwise teach nothing.
     """
     mentions = ranker.mentions(inputs)
     top = ranker.prune(mentions)
@@ -133,7 +133,7 @@ def ranking_with_answers(ranker: SpanRanker, inputs: Inputs, labels: Labels) -> 
         for place, row in enumerate(known[1:], start=1):
             earlier = known[max(0, place - MOST_FORCED) : place]
             missing = [each for each in earlier if not bool((candidates[row] == each).any())]
-            for column, each in enumerate(missing[:width], start=1):  # in place of the least probable
+            for column, each in enumerate(missing[:width], start=1):  # replaces the least probable
                 candidates[row, -column] = each
     return ranker.pairs(inputs, mentions, top, candidates)
 

@@ -15,18 +15,18 @@ from corefine.models.network.model import Model
 from corefine.models.training.recipe import TrainingConfig
 
 NO_BETTER = 1e-4
-"""A relative gain of F1 that does not count, as in torch."""
+"""Relative gains of F1 up to this do not count, as in torch."""
 
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 @dataclass(slots=True)
 class Plateau:
-    """Lowers the rate when the development F1 gets no better, as torch's ReduceLROnPlateau does.
+    """Lowers the rate when development F1 stops improving, like torch's ReduceLROnPlateau.
 
-    factor    what the rate is multiplied with
+    factor    multiplies the rate
     best      the best F1 so far
-    stale     epochs since it, or since the rate was lowered
+    stale     epochs since the best F1, or since the rate was last lowered
     """
 
     factor: float = 1.0
@@ -34,7 +34,7 @@ class Plateau:
     stale: int = 0
 
     def see(self, f1: float, config: TrainingConfig) -> None:
-        """Take note of an epoch's F1."""
+        """Record the F1 of an epoch."""
         if self.best is None or f1 > self.best * (1 + NO_BETTER):
             self.best, self.stale = f1, 0
             return
@@ -74,7 +74,7 @@ class Optimiser:
     def update(self, step: int, factor: float = 1.0) -> float:
         """Update the weights and clear the gradients. Returns the head's learning rate.
 
-        factor    what the rate is multiplied with besides its schedule
+        factor    multiplies the rate, in addition to its schedule
         """
         factor *= self.rate(step)
         for group, rate in zip(self._adam.param_groups, self._rates, strict=True):

@@ -58,15 +58,17 @@ class TrainingConfig(Config):
     weight_decay: NonNegativeFloat = setting(0.01, "Weight decay of AdamW.")
     warmup: Share = setting(0.05, "Share of all steps during which the rate rises.")
     schedule: Literal["linear", "cosine", "constant", "plateau"] = setting(
-        "linear", "linear, cosine, constant or plateau afterwards."
+        "linear", "The rate after the warm-up: linear, cosine, constant or plateau."
     )
     plateau_patience: NonNegativeInt = setting(
         2, "plateau: lower the rate after more than this many epochs without a better development F1."
     )
-    plateau_factor: Share = setting(0.5, "plateau: what the rate is then multiplied with.")
+    plateau_factor: Share = setting(0.5, "plateau: the rate is multiplied by this.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
-    labels: str = setting("pseudo", "Labels of asked documents: pseudo, answered, mix, certain, linked or weighted.")
+    labels: str = setting(
+        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or weighted."
+    )
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
@@ -86,7 +88,7 @@ class TrainingConfig(Config):
 
 @dataclass(frozen=True, slots=True)
 class RoundTrainingConfig(Config):
-    """Training within the rounds of a simulation; what is left out is as in [training], which is the last one."""
+    """Training within the rounds of a simulation. Settings left out are those of [training], the last training."""
 
     epochs: PositiveInt | None = setting(None, "Maximum number of epochs.")
     min_steps: NonNegativeInt | None = setting(None, "Minimum number of steps.")
@@ -107,7 +109,7 @@ class Recipe(Config):
     rounds: RoundTrainingConfig = field(default_factory=RoundTrainingConfig)
 
     def with_vectors(self, path: Path) -> Recipe:
-        """The recipe with the word vectors of a file, whatever their width."""
+        """The recipe with the word vectors of a file, and with their width."""
         from corefine.models.network.encoders.vectors import vectors_width
 
         if self.model.encoder.kind != "bilstm":
@@ -119,7 +121,7 @@ class Recipe(Config):
         return replace(self, model=replace(self.model, encoder=encoder))
 
     def with_settings(self, changes: Sequence[str]) -> Recipe:
-        """The recipe with single settings changed, each as "training.epochs=5"; values are read as TOML, or as text."""
+        """The recipe with some settings changed, each given as "training.epochs=5". Values are TOML, or else text."""
         values = self.to_dict()
         for change in changes:
             path, equals, text = change.partition("=")

@@ -253,7 +253,7 @@ class _Run:
             spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
             if labels.full:
                 of_mentions = mention_loss(ranking.mentions, labels.document.clusters)
-            else:  # other labels miss mentions, and the model would learn to miss them: only what was said counts
+            else:  # labels that are partly the model's own lack mentions: only what people said counts
                 of_mentions = answered_mention_loss(ranking.mentions, labels)
             loss = loss + self.config.mention_loss * of_mentions / spans
         return loss

@@ -32,7 +32,7 @@ class Encoder(Protocol):
         """A hash of the weights and of every setting that changes the states."""
 
     def identity(self) -> str | None:
-        """A hash of what a model folder does not hold of the encoder; None if it holds all of it."""
+        """A hash of the parts of the encoder that a model folder does not store; None if it stores everything."""
 
     @property
     def frozen(self) -> bool:
@@ -40,10 +40,10 @@ class Encoder(Protocol):
 
     @property
     def module(self) -> nn.Module | None:
-        """What checkpoints hold of the encoder; None if its name says everything."""
+        """The part of the encoder that checkpoints store; None if its name is enough."""
 
     def weights_changed(self) -> None:
-        """Follow new weights in `module`."""
+        """Called after the weights in `module` have changed."""
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         """Groups for an optimiser: the last layer learns at `rate`, each one below at `decay` times that."""
@@ -64,7 +64,7 @@ def make_encoder(config: EncoderConfig) -> Encoder:
     from corefine.models.network.encoders.known import check_weights, find_encoder, known_encoders
     from corefine.models.network.encoders.transformer import TransformerEncoder
 
-    if config.kind == "minilm" and config.path:  # a folder that must hold these very weights
+    if config.kind == "minilm" and config.path:  # the folder must hold exactly these weights
         [known] = (each for each in known_encoders() if each.name == "minilm")
         check_weights(known, Path(config.path))
     return TransformerEncoder(config, *find_encoder(config.path or config.kind))

@@ -1,7 +1,7 @@
 """The paper's own encoder: word vectors, a character CNN, and a bidirectional LSTM.
 
-It is trained with the head. Word vectors come from a file and stay as they are, so checkpoints have only their hash;
-without a file, words are hashed into a table that is learned.
+It is trained together with the head. Word vectors from a file are never changed, so checkpoints store only their hash.
+Without a file, words are hashed into a table that is learned.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class BiLSTMEncoder(nn.Module):
         self.layers = 1
         path = config.path
         self.vectors: WordVectors | None = None if path is None else load_vectors(Path(path), config.word_width)
-        # A frozen encoder is not saved, so its weights follow from its settings. A trained one differs in each member
-        # of a committee: its weights follow from the seed of the model.
+        # A frozen encoder is not saved, so its settings must determine its weights. A trained one gets different
+        # weights in each member of a committee, from the seed of the model.
         with nullcontext() if config.fine_tune else torch.random.fork_rng(devices=[]):
             if not config.fine_tune:
                 torch.manual_seed(config.seed)
@@ -102,7 +102,7 @@ class BiLSTMEncoder(nn.Module):
 
     @property
     def index(self) -> dict[str, int] | None:
-        """The row of each word of the file; None without one."""
+        """The row of each word in the file; None if there is no file."""
         return None if self.vectors is None else self.vectors.index
 
     @property
@@ -124,7 +124,7 @@ class BiLSTMEncoder(nn.Module):
         return table[torch.tensor([different[token] for token in tokens], device=self.device)]
 
     def _words(self, words: Sequence[str]) -> Tensor:
-        """[words, word_width] from the file, in the word's own case or else in lower case; or learned."""
+        """[words, word_width] from the file, by the word as written or else in lower case; or learned."""
         if self.words is not None:
             buckets = [crc32(word.lower().encode("utf-8", "replace")) % self.config.vocabulary for word in words]
             learned: Tensor = self.words(torch.tensor(buckets, device=self.device))

@@ -1,7 +1,7 @@
-"""Encoders known by name: where their weights are found, what they are good for, and their licence.
+"""Encoders known by name: their languages and licences, and where to find their weights.
 
-Weights are looked for in this order: an installed package that holds them, the hub's local cache, the hub. Packages
-are only read, never imported. Where the SHA-256 of the weights is known, no other file is accepted.
+Weights are looked for in installed packages, then in the local cache of the Hugging Face hub, then on the hub. Packages
+are read but never imported. If the SHA-256 of the weights is known, no other file is accepted.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def known_encoders() -> tuple[KnownEncoder, ...]:
 
 
 def find_encoder(name_or_path: str) -> tuple[str, str | Path]:
-    """A name for messages, and a folder with the encoder, or a name that the hub may know."""
+    """The encoder's name for messages, and its folder, or its name on the hub."""
     if Path(name_or_path).expanduser().is_dir():
         return name_or_path, Path(name_or_path).expanduser()
     known = next((each for each in _ALL if name_or_path in (each.name, each.hub)), None)
@@ -104,7 +104,7 @@ def find_encoder(name_or_path: str) -> tuple[str, str | Path]:
 
 
 def local_folder(known: KnownEncoder) -> Path | None:
-    """Where the encoder is on this machine; None if it is not."""
+    """The encoder's folder on this machine, or None."""
     if len(known.packages) == 1:
         found = _package_file(known.packages[0], f"{known.folder}/{WEIGHTS}")
         if found is not None:
@@ -119,7 +119,7 @@ def local_folder(known: KnownEncoder) -> Path | None:
 
 
 def check_weights(known: KnownEncoder, folder: Path) -> None:
-    """Raise if the weights in the folder are not those that the name stands for."""
+    """Raise if the weights in the folder are not those of this encoder."""
     weights = folder / WEIGHTS
     if not known.sha256:
         return
@@ -152,7 +152,7 @@ def _parts(known: KnownEncoder) -> list[Path]:
 
 
 def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
-    """Put the parts together and unpack them, once. Other processes see the folder only when it is whole."""
+    """Join the parts and unpack them, once. Other processes see the folder only when it is complete."""
     goal.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=goal.parent) as name:
         whole = Path(name) / "whole.zip"
@@ -178,7 +178,7 @@ def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
 
 
 def _package_file(package: str, ending: str) -> Path | None:
-    """The file of an installed package whose path ends like this."""
+    """The file of an installed package whose path ends with this."""
     try:
         files = metadata.files(package) or ()
     except metadata.PackageNotFoundError:
@@ -191,7 +191,7 @@ def _package_file(package: str, ending: str) -> Path | None:
 
 
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-"""What an encoder needs of its repository on the hub."""
+"""The files that an encoder needs from its repository on the hub."""
 
 
 def _hub_cache(known: KnownEncoder) -> Path | None:

@@ -1,8 +1,8 @@
 """Low-rank adapters of an encoder: each linear layer W becomes W + SCALE * B A, with A and B of a small rank.
 
-Fine-tuning all weights of an encoder learns a small corpus by heart; adapters have a hundredth of the weights, and a
-model folder holds only them. While they learn, `peft` runs them beside the layers. A frozen encoder has them added to
-its weights, which costs no time and does not need `peft`.
+Fine-tuning all weights of an encoder overfits a small corpus. Adapters have a hundredth of the weights, and a model
+folder stores nothing else of the encoder. During training, `peft` computes them beside the layers. In a frozen encoder
+they are added to the weights, which costs no time and does not need `peft`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def linear_layers(network: nn.Module, blocks: Iterable[nn.Module]) -> dict[str, 
 
 
 def attach(network: nn.Module, layers: dict[str, nn.Linear], rank: int, dropout: float) -> nn.ParameterDict:
-    """Give the layers adapters that learn, and return their weights. They start as no change at all."""
+    """Add trainable adapters to the layers and return their weights. At first they change nothing."""
     try:
         from peft import LoraConfig, inject_adapter_in_model
     except ImportError as error:
@@ -40,7 +40,7 @@ def attach(network: nn.Module, layers: dict[str, nn.Linear], rank: int, dropout:
 
 
 def blank(layers: dict[str, nn.Linear], rank: int) -> nn.ParameterDict:
-    """Adapters that change nothing and do not learn, for weights to be loaded into."""
+    """Adapters that change nothing and are not trained, to load weights into."""
     adapters = nn.ParameterDict()
     for name, layer in layers.items():
         adapters[_key(name, "A")] = nn.Parameter(torch.zeros(rank, layer.in_features), requires_grad=False)
@@ -49,7 +49,7 @@ def blank(layers: dict[str, nn.Linear], rank: int) -> nn.ParameterDict:
 
 
 class Merged:
-    """Adds adapters to the weights of frozen layers; again whenever they have changed."""
+    """Adds adapters to the weights of frozen layers, and again each time the adapters change."""
 
     def __init__(self, layers: dict[str, nn.Linear], adapters: nn.ParameterDict) -> None:
         self._layers = layers
@@ -75,5 +75,5 @@ class Merged:
 
 
 def _key(name: str, matrix: str) -> str:
-    """The name of a matrix in a dictionary of parameters, which allows no dots."""
+    """The key of a matrix in a ParameterDict, which allows no dots."""
     return f"{name.replace('.', '/')}/{matrix}"

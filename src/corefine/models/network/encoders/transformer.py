@@ -52,7 +52,7 @@ class TransformerEncoder(nn.Module):
         self.layers = max(1, len(config.layers))
         self.window = min(config.window, _longest_window(self.network) or config.window)
         self._hash: str | None = None
-        self._base = ""  # with adapters, the hash of the weights below them
+        self._base = ""  # with adapters: the hash of the encoder's own weights
         self.adapters: nn.ParameterDict | None = None
         self._merged: Merged | None = None
         self.requires_grad_(False)
@@ -198,8 +198,8 @@ class TransformerEncoder(nn.Module):
 
 
 def _windows(size: int, longest: int, overlap: int) -> tuple[list[int], int]:
-    """Where windows over this many sub-words start, and their length. All are equally long, to waste no work."""
-    overlap = overlap if overlap < longest else longest // 2  # a model of few positions
+    """The starts of the windows over this many sub-words, and their length. Equal lengths need no padding."""
+    overlap = overlap if overlap < longest else longest // 2  # for a model with few positions
     count = max(1, -(-(size - overlap) // (longest - overlap)))
     inner = -(-(size + (count - 1) * overlap) // count)
     return [number * (size - inner) // max(1, count - 1) for number in range(count)], inner

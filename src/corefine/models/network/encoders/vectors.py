@@ -1,4 +1,4 @@
-"""Word vectors from a file, which is parsed once: a cache holds them as a table that is mapped into memory.
+"""Word vectors from a file. The file is parsed once, into a cached table that is memory-mapped from then on.
 
 Three formats are read: GloVe's text (a word and its numbers on each line), word2vec's text (the same after a line with
 two counts), and the JSON of winkNLP's packages. The first two may be compressed with gzip.
@@ -51,15 +51,15 @@ class WordVectors:
 def load_vectors(path: Path, width: int | None = None, *, cache: Path | None = None) -> WordVectors:
     """The word vectors of a file.
 
-    width    how many numbers each vector must have; None: as many as the file has
-    cache    where the table is kept; None: in corefine's folder
+    width    the dimension that the vectors must have; None for any
+    cache    where to keep the table; None for corefine's folder
     """
     place = (cache or home_folder() / "vectors") / _key(path)
     if not (place / HASH).is_file():
         _parse_into(place, path)
     try:
         words = json.loads((place / WORDS).read_bytes())
-        numbers = np.load(place / TABLE, mmap_mode="c")  # copy on write: torch warns of tables that cannot be written
+        numbers = np.load(place / TABLE, mmap_mode="c")  # copy on write, because torch warns about read-only arrays
         found = WordVectors(
             {word: row for row, word in enumerate(words, 1)},
             torch.from_numpy(numbers),
@@ -76,14 +76,14 @@ def load_vectors(path: Path, width: int | None = None, *, cache: Path | None = N
 
 
 def vectors_width(path: Path) -> int:
-    """How many numbers a file's vectors have; reads no more of a text file than its beginning."""
+    """The dimension of a file's vectors. Only the beginning of a text file is read."""
     for _, values in _rows(path):
         return len(values)
     raise WeightsError(f"{path} holds no word vectors")
 
 
 def _key(path: Path) -> str:
-    """The name of a file's cache: another one when the file has changed."""
+    """The name of a file's cache. It changes when the file does."""
     try:
         facts = path.stat()
     except OSError as error:
@@ -95,7 +95,7 @@ def _key(path: Path) -> str:
 
 
 def _parse_into(place: Path, path: Path) -> None:
-    """Parse a file into a folder, which appears whole or not at all."""
+    """Parse a file into a folder, which appears complete or not at all."""
     index: dict[str, int] = {}
     numbers = array("f")
     for word, values in _rows(path):
@@ -151,7 +151,7 @@ def _text_rows(path: Path) -> Iterator[Row]:
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
-    """winkNLP's JSON, read row by row: "vectors" has the numbers of each word, then its length and its place."""
+    """winkNLP's JSON, read row by row: "vectors" has each word's vector, followed by its length and its rank."""
     text = path.read_text(encoding="utf-8")
     begin, width = text.find('"vectors":{'), re.search(r'"dimensions":(\d+)', text)
     if begin < 0 or width is None:
