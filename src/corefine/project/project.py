@@ -148,7 +148,7 @@ class Project:
 
 
 def check_database_file(folder: Path) -> None:
-    """Raise if a project has lost its SQLite database: an empty one in its place would look like a new project."""
+    """Raise if a project has lost its SQLite database. A new empty one would make it look like a new project."""
     path = folder / SQLITE
     made_before = (folder / FACTS).exists() or any((folder / name).is_dir() for name in ("predictions", "models"))
     if not made_before or (path.is_file() and path.stat().st_size):

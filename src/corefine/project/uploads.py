@@ -1,4 +1,4 @@
-"""Puts what was sent into the project: the files are read by another process, and only rows are written here."""
+"""Adds uploaded files to a project. Another process reads the files; this one only writes rows."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ READER = "corefine.formats.sent.reader"
 FOLDER = "uploads"
 MOST_WAITING = 20
 KEPT = 100
-"""Uploads whose results are kept."""
+"""How many uploads are remembered."""
 WRITE_BYTES, WRITE_DOCUMENTS = 1_000_000, 50
-"""How much is written at once, so that answers wait for little."""
+"""How much is written at once. Small batches keep answers from waiting."""
 AGAIN = "the server could not take all of it: send it again; what is in the project is not added twice"
 ENDLESS = 2**31
-"""More documents than a file has."""
+"""Larger than the number of documents in any file."""
 SILENT_SECONDS = 300.0
-"""A file that the reader says nothing about for so long is given up."""
+"""A file is given up if the reader reports nothing for this many seconds."""
 
 
 @dataclass(slots=True)
 class FileResult:
-    """What came of one file: the documents that it gave, and why it gave no more, if it did not.
+    """The result for one file: its documents and, if some are missing, the reason.
 
-    duplicate    it is in the project already, perhaps under another name
-    languages    of its documents, as given or detected
-    annotated    how many of its documents came with entities
+    duplicate    whether it is in the project already, perhaps under another name
+    languages    the languages of its documents, given or detected
+    annotated    how many of its documents have entities
     """
 
     file: str
@@ -65,11 +65,11 @@ class FileResult:
 
 @dataclass(slots=True)
 class Upload:
-    """One upload. `done` has its end: the error that stopped all of it, or None.
+    """One upload. `done` is resolved at its end, with the error that stopped it or None.
 
-    language         of documents that name none; None: it is detected
-    annotations      what the entities that come with documents are used as
-    person_id        who sent it; answers that come with documents are theirs
+    language         the language of documents that name none; None to detect it
+    annotations      how to use the entities of the documents
+    person_id        the person who sent it; entities that are used as answers are theirs
     """
 
     id: str
@@ -103,10 +103,10 @@ class Importer:
         self._stopped = False
 
     def place(self) -> Path:
-        """Where the bytes of a new upload go."""
+        """The file for the bytes of a new upload."""
         with self._lock:
             if self._thread is None:
-                shutil.rmtree(self._folder, ignore_errors=True)  # what another server left when it ended
+                shutil.rmtree(self._folder, ignore_errors=True)  # left over from an earlier server
                 self._folder.mkdir(mode=PRIVATE_FOLDER)
                 self._thread = threading.Thread(target=self._run, name="corefine-importer", daemon=True)
                 self._thread.start()
@@ -123,7 +123,7 @@ class Importer:
         annotations: Use = Use.IGNORE,
         person_id: int = 0,
     ) -> Upload:
-        """Read a file that is there in whole; the rest as in `Upload`."""
+        """Queue a complete file. The other arguments are those of `Upload`."""
         upload = Upload(secrets.token_hex(8), name, path, language, annotations, person_id)
         with self._lock:
             self._uploads[upload.id] = upload
@@ -136,7 +136,7 @@ class Importer:
         return self._uploads.get(upload_id)
 
     def stop(self) -> None:
-        """End the reader. Documents that were written stay; the same file can be sent again."""
+        """Stop the reader. Documents that were written are kept; the same file can be sent again."""
         self._stopped = True
         self._queue.put(None)
         process = self._process
@@ -180,13 +180,13 @@ class Importer:
 
 
 class _Import:
-    """One upload on its way into the project."""
+    """One upload that is being added to the project."""
 
     def __init__(self, importer: Importer, upload: Upload) -> None:
         self.importer, self.upload, self.project = importer, upload, importer.project
         self._pending: list[tuple[FileResult, NewDocument]] = []
         self._names: set[tuple[str, int]] = set()  # of what is pending
-        self._known = 0  # documents of the file that an earlier upload has brought, and are still to come
+        self._known = 0  # documents that an earlier upload of the file has added already
         self._is_known = False
         self._same: str | None = None  # which document has the same content, in words
         with self.project.database.read() as connection:
@@ -212,7 +212,7 @@ class _Import:
         self._flush()
 
     def _follow(self, reader: subprocess.Popen[bytes], folder: Path) -> bool:
-        """Listen to the reader. Returns whether it came to its end; if not, it goes on after the file that ended it."""
+        """Process what the reader reports. Returns whether it finished; if not, it is started again."""
         if reader.stdin is None or reader.stdout is None:
             raise RuntimeError("the reader has no pipes")
         upload = self.upload
@@ -239,7 +239,7 @@ class _Import:
         return self._died()
 
     def _died(self) -> bool:
-        """The reader ended before its end: the file that it was reading is to blame."""
+        """The reader died. Blame the file that it was reading."""
         upload = self.upload
         if self.importer._stopped:
             raise InputError("the server was stopped: send the file again")
@@ -308,7 +308,7 @@ class _Import:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what is pending, in order, so that a later upload of the same file can go on where this one ends."""
+        """Write what is pending, in order, so that a later upload of the same file can continue from there."""
         pending, self._pending = self._pending, []
         self._names.clear()
         if not pending:
@@ -325,7 +325,7 @@ class _Import:
         self.importer.added()
 
     def _use(self, connection: Connection, key: int, file: str, new: NewDocument) -> None:
-        """Use the entities that came with a document as the upload says."""
+        """Use the entities of a document as the upload says."""
         upload = self.upload
         if new.has_gold and upload.annotations in (Use.ANSWERS, Use.SUGGESTIONS):
             document = documents.parsed(key, new.content)
@@ -338,6 +338,6 @@ def _say(stream: IO[bytes], value: Any) -> None:
 
 
 def _same_words(file: str, name: str, trashed: bool) -> str:
-    """Why a file is not added that has the content of one that is there."""
+    """Why a file with the same content as an existing document is not added."""
     known = "" if Path(file).name.partition(".")[0] == Path(name).name else f", as {name}"
     return f"it is in the trash{known}: restore it there" if trashed else f"it is in the project already{known}"

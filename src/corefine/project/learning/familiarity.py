@@ -1,4 +1,4 @@
-"""Whether a model knows the language and the field of a document, so that its questions are worth answering."""
+"""Tells whether a model knows the language and field of a document well enough to ask good questions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from corefine.project.store.predictions import RULES, STARTER, ModelVersion
 
 ENGLISH = "English"
 USUAL = 0.20
-"""The share of a text's tokens that lie in mentions, as the model that ships finds them in fields that it knows."""
+"""The usual share of tokens inside mentions that the starter model finds in fields that it knows."""
 LEAST = 0.08
-"""With a smaller share the model is far from the field. What was measured is in docs/annotate.md."""
+"""Below this share the model does not know the field. docs/annotate.md has the measurements."""
 FEWEST_TOKENS = 100
-"""A shorter text tells nothing."""
+"""Shorter texts are not judged."""
 
 
 def share_in_mentions(document: Document, prediction: Prediction) -> float | None:
-    """The share of a document's tokens in spans that the model takes for mentions; None if it does not say."""
+    """The share of tokens in spans that the model takes for mentions; None if the model does not score mentions."""
     scores = prediction.mention_scores
     if scores is None or len(document) < FEWEST_TOKENS:
         return None
@@ -31,7 +31,7 @@ def share_in_mentions(document: Document, prediction: Prediction) -> float | Non
 
 
 def warning(version: ModelVersion, document: Document, prediction: Prediction) -> str | None:
-    """Why the model's questions about a document may be poor, in words; None if there is no reason to think so."""
+    """A message that says why the model's questions about a document may be poor, or None."""
     language = document.language or "en"
     foreign = language.lower().partition("-")[0] != "en"
     if foreign and version.kind in (RULES, STARTER) and _languages(version) == ENGLISH:

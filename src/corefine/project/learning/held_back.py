@@ -1,7 +1,7 @@
-"""Answers that are held back from training, to see whether a new model understands people better than the one in use.
+"""Answers held back from training, to compare a new model with the one in use.
 
-A project in a new field has no gold. Every tenth answer is therefore never trained on, always the same ones. A model is
-scored by how probable it finds what people said there.
+A project in a new field has no gold labels. Every tenth answer is therefore never used for training; it is always the
+same answers. A model is scored by the probability that it gives to them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from corefine.project.results.merged import AnswerSource, Merged
 
 EVERY = 10
 FEWEST = 20
-"""A comparison on fewer answers says nothing."""
+"""Models are not compared on fewer answers."""
 LEAST = 0.01
-"""What a model finds less probable than this counts as this, so that one answer cannot decide."""
+"""Smaller probabilities are raised to this, so that a single answer cannot decide the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldBackAnswer:
-    """What was said about a mention: one of `earlier` is its antecedent, or it has none; and it is none of `apart`."""
+    """What an answer says: the mention is linked to one of `earlier` (if empty, to nothing), and not to `apart`."""
 
     document_id: int
     mention: Span
@@ -37,9 +37,9 @@ class HeldBackAnswer:
     apart: frozenset[Span]
 
     def log_probability(self, prediction: Prediction) -> float:
-        """How probable the prediction finds it."""
+        """The logarithm of the probability that the prediction gives to the answer."""
         row = next((row for row, span in enumerate(prediction.spans) if span == self.mention), None)
-        if row is None:  # a span that the model does not consider has no antecedent
+        if row is None:  # a span that the model pruned has no antecedent
             return math.log(LEAST) if self.earlier else 0.0
         chances = prediction.probabilities[row]
         if self.first:
@@ -59,11 +59,11 @@ class HeldBackAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well a model explains the answers that were held back.
+    """How well a model explains the held-back answers.
 
-    probability    of an answer, as the geometric mean
-    low, high      that mean plus and minus two standard errors
-    answers        how many were held back
+    probability    the geometric mean of the answers' probabilities
+    low, high      the mean plus and minus two standard errors
+    answers        how many answers were held back
     """
 
     probability: float
@@ -79,7 +79,7 @@ def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
     chosen = [
         number
         for number, source in merged.sources.items()
-        if _is_held_back(document_id, source) and number not in kept  # what is annotated in full is trained on in full
+        if _is_held_back(document_id, source) and number not in kept  # annotation in full is never held back
     ]
     found = []
     for entry in [entry for entry in session.entries if entry.number in set(chosen)]:
@@ -105,7 +105,7 @@ def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
 
 
 def _is_about(parts: tuple[Span, ...], entry: LogEntry) -> bool:
-    """Whether an entry speaks of parts that are annotated in full."""
+    """Whether an entry is about parts that are annotated in full."""
     return bool(entry.complete) or any(covers(parts, span.hull) for span in spans_said(entry))
 
 
@@ -122,7 +122,7 @@ def fit(held_back: Sequence[HeldBackAnswer], predict: Callable[[int], Prediction
 
 
 def is_worse(new: Sequence[float], present: Sequence[float]) -> bool:
-    """Whether the new model explains the answers worse, by more than a standard error of the difference."""
+    """Whether the new model explains the answers worse by more than one standard error of the difference."""
     differences = [ours - theirs for ours, theirs in zip(new, present, strict=True)]
     return fmean(differences) < -standard_error(differences)
 
@@ -132,7 +132,7 @@ def standard_error(values: Sequence[float]) -> float:
 
 
 def _is_held_back(document_id: int, source: AnswerSource) -> bool:
-    """Always the same answers, whatever else is said. Decisions of the owner are never held back."""
+    """Whether an answer is held back, which other answers do not change. The owner's decisions never are."""
     if source.number is None:
         return False
     return crc32(f"{document_id}/{source.person_id}/{source.number}".encode()) % EVERY == 0

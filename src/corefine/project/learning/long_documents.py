@@ -1,4 +1,4 @@
-"""Predicting a long document in pieces, so that the memory of the background process stays bounded."""
+"""Predicts long documents in pieces, to limit the memory of the background process."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from corefine.document import Document, Span
 from corefine.prediction import NONE, Prediction
 
 MOST_TOKENS = 50_000
-"""Of a piece. Most books are shorter; a piece of this length takes about a gigabyte."""
+"""The longest piece in tokens. Most books are shorter. A piece of this length takes about a gigabyte."""
 
 Predict = Callable[[Document], Prediction]
 
 
 def predict_long(predict: Predict, document: Document, most_tokens: int = MOST_TOKENS) -> Prediction:
-    """The prediction of a document. One that is too long is cut at sentences, and no link crosses from piece to piece.
+    """The prediction of a document. Documents that are too long are cut at sentence boundaries.
 
-    People can link across: only the model's proposals stay within a piece.
+    The model proposes no links between pieces, but people can make them.
     """
     if len(document) <= most_tokens:
         return predict(document)
@@ -30,7 +30,7 @@ def predict_long(predict: Predict, document: Document, most_tokens: int = MOST_T
 
 
 def _cuts(document: Document, most_tokens: int) -> Iterator[int]:
-    """Where pieces begin. A sentence that is longer than a piece is a piece of its own."""
+    """The starts of the pieces. A sentence that is longer than a piece becomes a piece by itself."""
     last = 0
     yield last
     for sentence in document.sentence_spans:

@@ -36,7 +36,7 @@ RECIPE = "app"
 STEPS_IN_FULL = 100
 """The steps of a training, at least, where documents or parts of them were annotated in full."""
 TOKENS_IN_FULL = 1500
-"""Documents that were annotated in full are learned in pieces of at most this length."""
+"""Documents annotated in full are divided into pieces of at most this many tokens for training."""
 PAUSE_SECONDS = 1.0
 
 
@@ -124,10 +124,10 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
 
 def recipe_for(labels: Sequence[Labels]) -> Recipe:
-    """How to train on these labels.
+    """The recipe for training on these labels.
 
-    Where people annotated in full there is more to learn, and more steps are made. Such labels also say how many
-    mentions to link, so that the threshold is not set by a sample of answers: on Dutch novels that cost 10 F1.
+    Parts annotated in full have more to teach, so training takes more steps. They also show how many mentions to link,
+    so the threshold is not set from the sample of answers; doing so lost 10 F1 on Dutch novels.
     """
     from corefine.models.training.recipe import load_recipe
 
@@ -138,9 +138,9 @@ def recipe_for(labels: Sequence[Labels]) -> Recipe:
 
 
 def in_pieces(labels: Sequence[Labels]) -> list[Labels]:
-    """The labels, with those of whole documents divided: many small steps teach more than few large ones.
+    """The labels, with documents annotated in full cut into pieces: many small steps teach more than few large ones.
 
-    Answers stay whole, since their links to first appearances are far.
+    Documents with answers are not divided, because first appearances are often far back.
     """
     from corefine.models.training.pieces import pieces
 
@@ -152,7 +152,7 @@ def in_pieces(labels: Sequence[Labels]) -> list[Labels]:
 
 
 def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer]]:
-    """The labels of every document that has answers and can be read, and the answers that are held back from them."""
+    """The labels of every readable document with answers, and the answers that are held back from them."""
     snapshot = Snapshot(project)
 
     def everybody(info: DocumentInfo) -> Merged | None:
@@ -174,7 +174,7 @@ def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer
 def _compare(
     project: Project, number: int, held_back: list[HeldBackAnswer], predict: Callable[[Document], Prediction]
 ) -> None:
-    """Score the new version and the one in use on the answers that were held back; raise if the new one is worse."""
+    """Score the new version and the one in use on the held-back answers; raise if the new one is worse."""
     if len(held_back) < FEWEST:
         return
     with project.database.read() as connection:

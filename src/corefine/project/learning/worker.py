@@ -47,7 +47,7 @@ class Worker:
         self._begin()
 
     def run(self) -> None:
-        """Work until the parent process is gone, or other data was put in the project's place."""
+        """Work until the parent process ends, or a backup replaces the project's data."""
         while self._alive() and self._when_restored() == self._restored:
             if not self.step():
                 self.report("idle")
@@ -106,7 +106,7 @@ class Worker:
                     predictions.finish_version(connection, version.id, FAILED, message=training.INTERRUPTED)
 
     def _version(self) -> ModelVersion:
-        """The newest version. The first one of a project is the rules, for when no model can be loaded."""
+        """The newest version. A project's first version is the rules, in case no model can be loaded."""
         with self.project.database.write() as connection:
             latest = predictions.latest_version(connection)
             if latest is None:
@@ -117,7 +117,7 @@ class Worker:
         return latest
 
     def _wants_first_model(self, version: ModelVersion) -> bool:
-        """Whether the settings name a model to begin with that no version is from, and that was not tried yet."""
+        """Whether the settings name a first model that no version comes from and that was not tried yet."""
         name = self.project.settings.model
         if name in self._tried:
             return False
@@ -128,7 +128,7 @@ class Worker:
         return not names or names[-1] != name
 
     def _load_first_model(self) -> None:
-        """Change to the model that the settings name, if it can be loaded."""
+        """Switch to the first model that the settings name, if it can be loaded."""
         name = self.project.settings.model
         self._tried.add(name)
         self.report("loading")
@@ -142,7 +142,7 @@ class Worker:
         self._predictors[self.project.writer.write(add)] = predict
 
     def _score(self, version: ModelVersion) -> bool:
-        """Score a first model on held-out documents. This comes after people have their questions."""
+        """Score a first model on held-out documents, once people have their questions."""
         if version.kind == TRAINED or version.f1 is not None or version.id in self._scored:
             return False
         self._scored.add(version.id)

@@ -1,4 +1,4 @@
-"""What the owner decides where people differ. A decision counts before every answer when answers are merged."""
+"""The owner's decisions where people differ. When answers are merged, decisions come first."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """How far people agree on the documents that several of them annotate.
 
-Kappa is on yes and no: for every pair of mentions that either was asked about, what both said, or what follows from
-what they said. Clusters are compared twice. Those of a person's answers alone are compared on the mentions that both
-people spoke about. Those that the newest model completes, the same one for everybody, are compared as a whole: they
-agree more, since the model's share is equal in both.
+Kappa compares yes and no for every pair of mentions that either person was asked about, including what follows from
+their answers. Clusters are compared twice: those made by answers alone, on the mentions that both people spoke about;
+and whole clusters, completed by the newest model. The second agree more, because the model adds the same links for
+everybody.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class Pair:
     """Two people's agreement on one document, or on all (`document_id` None).
 
     same        the share of `questions` that both answered in the same way
-    mentions    how many mentions both spoke about; `said` are the scores on them, of answers alone, None without any
-    scores      with the model's share
+    mentions    how many mentions both spoke about
+    said        the scores of answers alone on these mentions; None if there are none
+    scores      the scores with the model's share
     """
 
     document_id: int | None

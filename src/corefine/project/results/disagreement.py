@@ -18,7 +18,7 @@ from corefine.project.store.documents import DocumentInfo
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one person's answers say about a mention; `first` is the first mention of its entity, if they said it."""
+    """What one person's answers say about a mention. `first` is the first mention of its entity, if they say that."""
 
     person: str
     is_mention: bool
@@ -36,10 +36,10 @@ class Disagreement:
 
 
 def disagreements(project: Project) -> list[Disagreement]:
-    """Every mention about which two people's answers cannot both be true.
+    """Every mention about which the answers of two people cannot both be true.
 
-    A difference that follows from another is not listed: where both say that two mentions are one entity, the first of
-    them stands for both.
+    A difference that follows from another one is not listed: if both people say that two mentions are one entity, only
+    the first of these is listed.
     """
     snapshot = Snapshot(project)
     found = snapshot.each(lambda info: list(_within(snapshot, info)), only="answered")
@@ -62,7 +62,7 @@ def _within(snapshot: Snapshot, info: DocumentInfo) -> Iterator[Disagreement]:
 
 
 def _same_as(listed: list[Span], mention: Span, a: Session, b: Session) -> bool:
-    """Whether both say that the mention is one entity with one that is listed."""
+    """Whether both people link the mention to one that is listed."""
     both = (a.links, b.links)
     return any(all(links.relation(other, mention) is Relation.MUST for links in both) for other in listed)
 

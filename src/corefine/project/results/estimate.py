@@ -1,4 +1,4 @@
-"""What a project will cost, before it begins and while it goes on: documents, questions, seconds."""
+"""Estimates what a project will cost, in documents, questions and hours."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from corefine.project.store.documents import DocumentInfo
 from corefine.project.work.assignments import overlap
 
 FEWEST_READ = 3
-"""Documents that must have been read before it is said how long that takes."""
+"""Reading time is estimated from at least this many documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The budget of all documents, in questions and hours.
 
-    questions       at most so many, everybody's together; a document may end before its budget is used
-    answers         so many are answered
-    seconds_each    for one question, from `measured` answers of this project; 0: from the project's cost model
-    reading         seconds to read what is still to be read, from the project's own times
+    questions       at most this many for all people together; a document may end before its budget is used
+    answers         how many questions are answered
+    seconds_each    the time of one question
+    measured        how many answers that time was measured on; 0 if it comes from the project's cost model
+    reading         seconds to read the remaining documents, from the project's own times
     """
 
     documents: int
@@ -44,7 +45,7 @@ class Estimate:
 
 
 def estimate(connection: Connection) -> Estimate | None:
-    """None where documents have no budget of questions, so that nothing can be said."""
+    """The estimate; None if documents have no budget of questions."""
     project = settings.load(connection)
     asked = documents.to_annotate(connection)
     shared = overlap([info.id for info in asked], project.overlap)
@@ -70,7 +71,7 @@ def estimate(connection: Connection) -> Estimate | None:
 
 
 def _answers(connection: Connection, asked: set[int]) -> tuple[int, int, float]:
-    """How many answers these documents have, how many of them were timed, and the seconds of those."""
+    """How many answers these documents have, how many of them were timed, and their total seconds."""
     events = schema.events.c
     timed = func.sum((events.seconds > 0).cast(Integer))
     query = select(events.document_id, func.count(), timed, func.sum(events.seconds)).where(events.kind == "answer")
@@ -79,7 +80,7 @@ def _answers(connection: Connection, asked: set[int]) -> tuple[int, int, float]:
 
 
 def _reading(connection: Connection, asked: list[DocumentInfo]) -> float:
-    """Seconds to read the documents that nobody has begun, by the median pace so far; 0 if that is not known."""
+    """Seconds to read the documents that nobody has begun, by the median pace so far; 0 if it is unknown."""
     events, columns = schema.events.c, schema.documents.c
     read = connection.execute(
         select(events.reading, columns.tokens)

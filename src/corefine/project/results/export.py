@@ -77,7 +77,7 @@ def missing(project: Project, kind: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What got lost, counted by name, and the documents that were left out because they cannot be read or written."""
+    """The losses, counted by name, and the documents that were left out because they cannot be read or written."""
 
     lost: dict[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=list)
@@ -92,13 +92,13 @@ def export(
     said: bool = False,
     lossy: bool = False,
 ) -> Exported:
-    """Write one kind of export; without `kind`, the one that the path's ending tells.
+    """Write one kind of export. Without `kind`, the ending of the path decides.
 
-    only    which documents
-    said    only what people said and what follows from it: nothing of the model
-    lossy   write also what the format cannot express in full
+    only    which documents to export
+    said    export only what people said and what follows from it, without the model
+    lossy   leave out what the format cannot express, instead of raising
 
-    A document that cannot be read or written is left out and named; it keeps no other from being exported.
+    A document that cannot be read or written is left out and named; the others are exported.
     """
     kind = kind or {".json": PROVENANCE, ".html": REPORT}.get(path.suffix)
     if kind == REPORT:

@@ -64,7 +64,7 @@ def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merg
     ]
     for row, entry in sorted(standing, key=lambda pair: pair[0].id):
         result.add(AnswerSource(row.person_id, entry.number, row.at), entry.assertions, entry)
-    result.session.use(prediction)  # once all is said, which makes the same session in less time
+    result.session.use(prediction)  # added last, which gives the same session in less time
     return result
 
 

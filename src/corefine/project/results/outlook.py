@@ -1,6 +1,6 @@
-"""What more hours of answers would bring: how many of the questions left would tell the model something new.
+"""Estimates what more hours of answers would bring: how many remaining questions would correct the model.
 
-A sample of the documents that nobody has finished stands for all of them, so that this takes seconds in any project.
+The estimate is made from a sample of the unfinished documents, so it takes seconds in any project.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ MOST_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is left to ask about, by the newest model.
+    """What is left to ask, according to the newest model.
 
-    documents       nobody has finished
-    questions       that are worth asking there: within the budget, and not too sure to be right
-    seconds_each    for a question
-    corrections     of those, how many are expected to have an answer that the model does not expect
-    next_hour       how many of these the next hour would bring
-    last_hour       and the last one
-    sampled         how many documents this was estimated from
+    documents       how many documents nobody has finished
+    questions       how many questions are worth asking there, within the budget
+    seconds_each    the time of one question
+    corrections     how many of the answers would differ from what the model expects
+    next_hour       how many such corrections the next hour would bring
+    last_hour       how many the last hour would bring
+    sampled         how many documents the estimate is based on
     """
 
     documents: int
@@ -79,7 +79,7 @@ def extrapolate(gains: list[Floats], share: float, *, documents: int, seconds_ea
     factor = 1.0 / share if share else 0.0
     hour = max(
         1, round(3600.0 / max(seconds_each, 1e-6) / max(factor, 1e-6))
-    )  # the questions of an hour, in the sample
+    )  # how many questions of the sample one hour stands for
     return Outlook(
         documents=documents,
         questions=round(len(ordered) * factor),
@@ -92,13 +92,13 @@ def extrapolate(gains: list[Floats], share: float, *, documents: int, seconds_ea
 
 
 def _spread(left: list[DocumentInfo]) -> list[DocumentInfo]:
-    """At most 20 of them, spread evenly."""
+    """At most 20 documents, evenly spread."""
     step = max(1.0, len(left) / SAMPLED)
     return [left[int(place * step)] for place in range(min(SAMPLED, len(left)))]
 
 
 def _session(project: Project, info: DocumentInfo, ready: list[int], config: settings.ProjectConfig) -> Session | None:
-    """The session of whoever said most about a document; None if no model has read it, or it cannot be read."""
+    """The session of the person with the most answers; None if the document has no prediction or cannot be read."""
     version = project.predictions.newest(ready, info.id)
     if version is None:
         return None

@@ -1,6 +1,6 @@
-"""A project at one moment, for what goes through all of its documents.
+"""A project at one moment, for exports and reports that go through all documents.
 
-Everything but texts and predictions is read at once. A document that cannot be read is named and left out.
+Everything except texts and predictions is read at once. A document that cannot be read is left out and named.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from corefine.project.work.open_document import everybodys_sessions
 T = TypeVar("T")
 
 Skipped = list[tuple[str, str]]
-"""Documents that were left out, with reasons."""
+"""The documents that were left out, with reasons."""
 
 
 Only = Literal["all", "answered", "finished", "reviewed"]
@@ -52,7 +52,7 @@ class Snapshot:
                 self._decisions.setdefault(decision.document_id, []).append(decision)
 
     def each(self, read: Callable[[DocumentInfo], T], *, only: Only = "all") -> Iterator[tuple[DocumentInfo, T]]:
-        """What a function makes of every document that is annotated, or of some of them."""
+        """The results of a function for every annotated document, or for some of them."""
         chosen = {info.id: info for info in self.chosen(only)}
         for document_id, content in self.project.documents.contents(chosen):
             info = chosen[document_id]
@@ -79,7 +79,7 @@ class Snapshot:
         return document_id in self._rows or document_id in self._decisions
 
     def document(self, document_id: int) -> Document:
-        """A document; the one that `each` is at is in memory."""
+        """A document. The one that `each` is working on is in memory."""
         return self._read if self._read_id == document_id else self.project.documents.get(document_id)
 
     def rows(self, document_id: int) -> list[LoggedEvent]:
@@ -100,6 +100,6 @@ class Snapshot:
             if self.project.predictions.exists(version, document_id):
                 try:
                     return version, self.project.predictions.load(version, document_id)
-                except ModelError:  # damaged: it is made again
+                except ModelError:  # damaged; it will be computed again
                     continue
         return None, EMPTY

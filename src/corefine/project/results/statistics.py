@@ -15,9 +15,9 @@ from corefine.project.work import assignments
 
 EVENTS = schema.events.c
 _MENTIONS: dict[tuple[int, float], int] = {}
-"""The mentions of a held-out document, by its id and when it was added: they never change and are asked for often."""
+"""The number of mentions of held-out documents, by id and time of import. They never change and are needed often."""
 Z = 1.96
-"""Standard deviations on either side of 95 percent."""
+"""The half-width of a 95 % interval in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Statistics(_Work):
 
 
 def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
-    """By person, of everybody who has answered or has documents."""
+    """The statistics of each person who has answered or has documents."""
     asked = {document.id: document for document in documents.to_annotate(connection)}
     done: Counter[int] = Counter()
     begun: Counter[int] = Counter()
@@ -103,7 +103,7 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
 
 
 def interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval of 95 percent for a share of `count` cases."""
+    """The 95 % Wilson interval for a share of `count` cases."""
     if not count:
         return 0.0, 1.0
     square = Z * Z / count
@@ -142,8 +142,8 @@ def _held_out(connection: Connection) -> tuple[int, int]:
 def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
     """Each version with the share of its proposals that people accepted.
 
-    The interval of F1 is that of as many independent cases as there are held-out mentions. Mentions of one document are
-    not independent, so it is rather too narrow; it shows which differences mean nothing.
+    The interval of F1 treats held-out mentions as independent cases. They are not, so the interval is too narrow; it
+    still shows which differences mean nothing.
     """
     yes: Counter[int] = Counter()
     asked: Counter[int] = Counter()
@@ -172,7 +172,7 @@ def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
 
 
 def _between(name: str, share: float | None, count: int, scale: float = 1.0) -> dict[str, Any]:
-    """Two fields of a `CurvePoint`: between which values a share of `count` cases lies."""
+    """Two fields of a `CurvePoint`: the interval for a share of `count` cases."""
     if share is None or not count:
         return {}
     low, high = interval(share, count)

@@ -15,7 +15,7 @@ from corefine.project.store import schema, settings
 from corefine.project.store.log import Timing
 
 INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
-GROUP, EACH = "Question about equal words", "Each mention of it, besides an initial question"
+GROUP, EACH = "Question about equal words", "Each mention of it, in addition to an initial question"
 READING = "Reading a document"
 FEWEST = 20
 """With fewer answers of a kind, the cost model has the paper's time for it."""
@@ -48,7 +48,7 @@ def measure(connection: Connection) -> list[TimingRow]:
 
 
 def _group_rows(groups: list[tuple[float, int]], initial: float) -> list[TimingRow]:
-    """The seconds of group questions, and what each of their mentions takes besides an initial question."""
+    """The seconds of group questions, and of each of their mentions in addition to an initial question."""
     each = [max(0.0, seconds - initial) / mentions for seconds, mentions in groups]
     return [_row(GROUP, [seconds for seconds, _ in groups]), _row(EACH, each)]
 

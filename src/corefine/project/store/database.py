@@ -1,6 +1,6 @@
 """The database of a project: SQLite in the project's folder, or PostgreSQL.
 
-What is committed is on disk: SQLite forces its write-ahead log to disk at every commit.
+A commit is durable: SQLite forces its write-ahead log to disk each time.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Database:
             raise InputError(f"the database {self.name} cannot be opened: {error.orig}") from error
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether an error means that the database went away or cannot be reached: trying again may help."""
+        """Whether an error means that the connection to the database was lost, so that trying again may help."""
         if self.is_sqlite or not isinstance(error, DBAPIError):
             return False
         state: str | None = getattr(error.orig, "sqlstate", None)
@@ -91,7 +91,7 @@ class Database:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error means that an SQLite file is damaged: trying again will not help."""
+    """Whether an error means that an SQLite file is damaged, so that trying again will not help."""
     name: str = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
@@ -117,7 +117,7 @@ def _checked(url: str | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)  # one that died is replaced
+        return create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)  # replaces broken connections
     engine = create_engine(
         url,
         poolclass=QueuePool,

@@ -1,6 +1,6 @@
-"""What the owner notes about documents: names, tags, who they are for, whether they are reviewed, the trash.
+"""The owner's notes about documents: names, tags, assignments, reviews and the trash.
 
-Nothing here touches answers: a document in the trash keeps its own, and comes back with them.
+Nothing here changes answers. A document in the trash keeps its answers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST_TAG, MOST_TAGS = 60, 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChange:
-    """What to change; None and empty lists leave it as it is. `assigned` empty: for anybody."""
+    """What to change. None, and empty lists of tags, change nothing. An empty `assigned` means anybody."""
 
     name: str | None = None
     add_tags: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def _tags(present: list[str], wanted: DocumentChange) -> list[str]:
 
 
 def _rename(connection: Connection, document_ids: Collection[int], name: str) -> None:
-    """Give a document another name, in its stored text too, so that every export has it."""
+    """Rename a document, in its stored text too, so that every export has the new name."""
     if len(document_ids) != 1:
         raise InputError("only one document at a time can be given a name")
     name = " ".join(name.replace("\0", "").split())

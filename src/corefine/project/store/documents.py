@@ -25,7 +25,7 @@ DOCUMENTS = schema.documents.c
 LONGEST_NAME = 400
 MOST_PARTS = 2**31
 READ_AT_ONCE = 100
-"""Documents whose texts are read in one query."""
+"""How many texts are read in one query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A document that is ready to be stored: `content` is its line of our JSON lines."""
+    """A document that is ready to be stored. `content` is the document as JSON lines."""
 
     name: str
     part: int
@@ -71,13 +71,13 @@ class NewDocument:
 
 @dataclass(slots=True)
 class Imported:
-    """What came of importing files.
+    """The result of importing files.
 
     added      ids of new documents
     skipped    files that could not be read, with reasons
     changed    files imported before that have changed since
-    known      files imported before that have not
-    annotated  how many new documents came with entities and are not held out
+    known      files imported before that have not changed
+    annotated  how many new documents had entities and are not held out
     """
 
     added: list[int] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: list[DocumentInfo] = []  # without notes; rows are only added, and reading them is slow
+        self._known: list[DocumentInfo] = []  # without notes; rows are never removed, and reading them is slow
         self.get = lru_cache(maxsize=256)(self._get)
 
     def all(self, *, trashed: bool = False) -> list[DocumentInfo]:
@@ -111,7 +111,7 @@ class Documents:
             return _noted(connection, known, trashed=trashed)
 
     def forget(self) -> None:
-        """Read everything again: a document has another name."""
+        """Forget what is cached, because a document was renamed."""
         self._known = []
         self.get.cache_clear()
 
@@ -326,7 +326,7 @@ def _import_file(
 
 
 def _readable(value: object) -> str:
-    """A path, or what was said of it, as text that a database and a page can hold: names of files may be any bytes."""
+    """A path or a message as valid Unicode, because file names can be any bytes."""
     return str(value).encode("utf-8", "backslashreplace").decode()
 
 

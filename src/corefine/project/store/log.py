@@ -156,7 +156,7 @@ def _events(connection: Connection, query: Select[Any]) -> list[LoggedEvent]:
 
 
 def parsed(rows: Iterable[Row[Any]]) -> list[LoggedEvent]:
-    """What rows of the log say. Raises `ValueError` if one is damaged."""
+    """The entries of log rows. Raises `ValueError` if one is damaged."""
     found = []
     for row in rows:
         fields = row._asdict()

@@ -17,7 +17,7 @@ OWNER = "owner"
 ANNOTATOR = "annotator"
 LOGIN_DAYS = 90
 ONCE_SECONDS = 600.0
-"""How long a link for one use works."""
+"""How long a single-use link is valid."""
 
 PEOPLE, LOGINS = schema.people.c, schema.logins.c
 _PERSON = select(PEOPLE.id, PEOPLE.name, PEOPLE.role, PEOPLE.active)
@@ -69,7 +69,7 @@ def is_introduced(connection: Connection, person: Person) -> bool:
 
 
 def introduce(connection: Connection, person: Person) -> None:
-    """Note that a person knows the work now."""
+    """Record that a person has seen the guidelines and the tutorial."""
     connection.execute(update(schema.people).where(PEOPLE.id == person.id).values(welcomed_at=time.time()))
 
 
@@ -95,26 +95,26 @@ def revoke(connection: Connection, person: Person) -> None:
 
 
 def log_in(connection: Connection, person: Person) -> str:
-    """A secret for the cookie of the person's browser."""
+    """A new secret for the cookie in the person's browser."""
     secret = _new_token()
     _add_login(connection, person, _hashed(secret), LOGIN_DAYS * 86_400)
     return secret
 
 
 def token_for_once(connection: Connection, person: Person) -> str:
-    """A token that `enter` takes once, within ten minutes. It is no cookie."""
+    """A token that `enter` accepts once, within ten minutes. It cannot be used as a cookie."""
     token = _new_token()
     _add_login(connection, person, _hashed_for_once(token), ONCE_SECONDS)
     return token
 
 
 def is_welcome(connection: Connection, token: str) -> bool:
-    """Whether `enter` would take the token. Guesses are turned down by reading, so that they hold up no write."""
+    """Whether `enter` would accept the token. Guesses are rejected without a write, so they delay nobody."""
     return _invited(connection, token) is not None or _by_hash(connection, _hashed_for_once(token)) is not None
 
 
 def enter(connection: Connection, token: str) -> tuple[Person, str] | None:
-    """Trade the token of an invitation, or one from `token_for_once`, which ends, for a secret from `log_in`."""
+    """Exchange an invitation's token, or a single-use one from `token_for_once`, for a secret from `log_in`."""
     person = _invited(connection, token)
     if person is None:
         once = _hashed_for_once(token)
@@ -133,7 +133,7 @@ def by_login(connection: Connection, secret: str) -> Person | None:
 
 
 def anybody_invited(connection: Connection) -> bool:
-    """Whether anybody was ever invited, also if they were revoked since: from then on nobody gets in without a link."""
+    """Whether anybody was ever invited, even if revoked since. From then on everybody needs a link."""
     return (
         connection.execute(select(PEOPLE.id).where(PEOPLE.token_hash.is_not(None) | ~PEOPLE.active)).first() is not None
     )
@@ -183,7 +183,7 @@ def _hashed(token: str) -> str:
 
 
 def _hashed_for_once(token: str) -> str:
-    """Another digest than that of cookies, so that neither can stand for the other."""
+    """A different digest from that of cookies, so that one cannot be used as the other."""
     return hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=32, person=b"corefine once").hexdigest()
 
 

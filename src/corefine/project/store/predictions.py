@@ -29,7 +29,7 @@ RULES, STARTER, TRAINED = "rules", "starter", "trained"
 TRAINING, READY, FAILED = "training", "ready", "failed"
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, OverflowError, BadZipFile, zlib.error, InputError)
-"""What reading a damaged prediction can raise."""
+"""The errors that reading a damaged prediction can raise."""
 
 EMPTY = Prediction(
     (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 1)), members=np.zeros((1, 0, 1)), mention_scores=np.zeros(0)
@@ -138,7 +138,7 @@ class Predictions:
             return parse(content)
         except UNREADABLE as error:
             with suppress(OSError):
-                path.unlink()  # so that it is made again
+                path.unlink()  # so that it is computed again
             raise ModelError(
                 f"the prediction of version {version} was damaged ({error}), and is made again: try again in a moment"
             ) from error

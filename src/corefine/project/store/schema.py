@@ -63,7 +63,7 @@ document_notes = Table(
     Column("reviewed_by", ForeignKey("people.id")),
     Column("trashed_at", Float),
 )
-"""What is noted about a document. One without a row has no notes."""
+"""The owner's notes about a document. A document without a row has none."""
 
 people = Table(
     "people",
@@ -74,7 +74,7 @@ people = Table(
     Column("token_hash", String(64), unique=True),
     Column("active", Boolean, nullable=False),
     Column("created_at", Float, nullable=False),
-    Column("welcomed_at", Float),  # when they had read the guidelines and tried the tutorial
+    Column("welcomed_at", Float),  # when they had seen the guidelines and the tutorial
 )
 
 logins = Table(
@@ -154,7 +154,7 @@ writers = Table(
     Column("batch", Integer, nullable=False),  # the last one it committed
     Column("at", Float, nullable=False),
 )
-"""Each batch of writes leaves its number, which tells whether a commit that failed took effect after all."""
+"""Each batch of writes leaves its number here, to tell whether a commit that failed still took effect."""
 
 decisions = Table(
     "decisions",

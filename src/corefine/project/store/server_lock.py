@@ -1,4 +1,4 @@
-"""The lock that keeps a second server out of a PostgreSQL database. For SQLite, a file in the project's folder does."""
+"""The lock that keeps a second server out of a PostgreSQL database. SQLite projects use a file instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEY = 0x636F7266
 
 
 class ServerLock:
-    """Held as long as its connection lives. A restart of the database ends it, so it must be kept."""
+    """Held as long as its connection lives. A restart of the database releases it, so call `keep` regularly."""
 
     def __init__(self, database: Database) -> None:
         """Take the lock; raises if another server has it."""
@@ -24,7 +24,7 @@ class ServerLock:
             raise InputError(f"the database {database.name} is in use by another corefine server: stop it first")
 
     def keep(self) -> bool:
-        """Take the lock again if its connection was lost. False if it is not ours, or that cannot be told now."""
+        """Take the lock again if its connection was lost. False if another server has it, or it is unknown who does."""
         if self._database.is_sqlite:
             return True
         try:

@@ -31,14 +31,14 @@ Two mentions are the same entity when they refer to the same person, thing, plac
 
 
 HELD_BACK = "held_back"
-"""The name under which it is kept how well each version explains the answers that were held back."""
+"""The key under which each version's fit to the held-back answers is stored."""
 
 RESTORED = "restored"
-"""The name under which it is kept when a backup was put in the place of the project's data."""
+"""The key under which the time of the last restored backup is stored."""
 
 AUTO = "auto"
 LANGUAGES: Mapping[str, str] = {AUTO: "detected from the text", **NAMES}
-"""What a project's language can be, and in words."""
+"""The languages that a project can have, with their names."""
 MOST = 10_000_000
 LIMIT = Limit(f"above 0 and at most {MOST}", lambda value: 0 < value <= MOST)
 
@@ -55,25 +55,29 @@ class ProjectConfig(Config):
     sample: ShareBelow1 = setting(
         0.1, "Share of the questions about random mentions, which tell the model how many mentions to link."
     )
-    language: str = setting("auto", "The language of documents that are added: a code as nl, or auto to detect it.")
+    language: str = setting(
+        "auto", "The language of documents that are added: a code such as nl, or auto to detect it."
+    )
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
     budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
     budget_seconds: Annotated[float, LIMIT] | None = setting(None, "Seconds of a person's time for each document.")
     least_gain: Share = setting(
-        0.05, "A document ends when no answer is likelier than this to differ from what the model expects; 0: never."
+        0.05, "A document ends when no answer has at least this probability of correcting the model; 0: never."
     )
     least_proposal: Share = setting(
-        0.05, "An entity is proposed if the model gives it at least this; else only the first appearance is asked for."
+        0.05, "The probability that an entity needs to be proposed; below it, only the first appearance is asked for."
     )
-    groups: bool = setting(True, "Ask once about several mentions with the same words (discrete questions only).")
+    groups: bool = setting(
+        True, "Whether one question can be about several mentions with the same words (discrete only)."
+    )
     overlap: Share = setting(0.0, "Share of documents that several people annotate, for agreement.")
     overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
     hold_back: bool = setting(
-        True, "Keep every tenth answer from training, and a model that explains them worse from taking over."
+        True, "Hold every tenth answer back from training, and reject a new model that explains them worse."
     )
-    paused: bool = setting(False, "Nobody is asked anything until the owner goes on; answers are kept.")
+    paused: bool = setting(False, "Whether the project is paused: nobody is asked anything.")
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
 
     def _check(self) -> None:
@@ -88,7 +92,7 @@ class ProjectConfig(Config):
 
     @property
     def language_code(self) -> str | None:
-        """The language of documents that are added; None: it is detected."""
+        """The language of documents that are added; None if it is to be detected."""
         return checked_language(self.language)
 
     def selector_name(self) -> str:
@@ -97,7 +101,7 @@ class ProjectConfig(Config):
         return self.selector if self.selector == "random" else fitting.get(self.protocol, self.selector)
 
     def sampled_share(self) -> float:
-        """The share of questions about random mentions, which pairs and mentions alone cannot settle."""
+        """The share of questions about random mentions; 0 for protocols that cannot settle a mention."""
         return self.sample if self.protocol in (Protocol.DISCRETE, Protocol.FOLLOW_UP) else 0.0
 
     def budget(self, document: Document) -> Budget:

@@ -1,7 +1,7 @@
-"""One thread does all writing of a process. Writes that wait at the same time share one commit.
+"""One thread does all the writing of a process. Writes that wait at the same time share one commit.
 
-A commit can fail and still have taken effect, when the connection dies before the database says so. Each batch of
-writes therefore leaves its number in the table `writers`. After such a failure the writer looks whether it is there.
+A commit can fail and still take effect, if the connection breaks before the database confirms it. Each batch of writes
+therefore leaves its number in the table `writers`. After such a failure the writer checks whether the number is there.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ MOST_AT_ONCE = 200
 """Writes in one transaction; bounds how long one of them may wait for the others."""
 
 PATIENCE_SECONDS = 5.0
-"""How long a write waits for a database that is gone, as while PostgreSQL restarts."""
+"""How long a write waits for an unreachable database, for example while PostgreSQL restarts."""
 RETRY_SECONDS = 0.1
 GUARD_SECONDS = 5.0
-"""How often to see to the lock of the server."""
+"""How often to check the lock of the server."""
 STALE_SECONDS = 86_400.0
 """After this time, the mark of another writer is no longer needed."""
 
 SERVER = "server"
-"""The mark of the one server of a project. A server that starts makes it its own; one that lost it writes no more."""
+"""The mark of a project's only server. A server takes it when it starts; one that has lost it stops writing."""
 
 WRITERS = schema.writers.c
 
@@ -65,10 +65,10 @@ class Writer:
         self._thread.start()
 
     def write(self, function: Callable[[Connection], T]) -> T:
-        """Run a function. When this returns, what it wrote is on disk; when this raises, nothing of it is.
+        """Run a function. If this returns, what it wrote is on disk; if it raises, nothing is.
 
-        There is one exception: if the database goes away during the commit, and does not come back in time to be
-        asked, this raises although the write may be on disk.
+        There is one exception: if the connection breaks during the commit and the database does not come back in
+        time, this raises although the write may be on disk.
         """
         done: Future[T] = Future()
         with self._closing:
@@ -78,7 +78,7 @@ class Writer:
         return done.result()
 
     def serve(self, lock: ServerLock) -> None:
-        """Write as the project's one server from now on: a server that did so before writes no more."""
+        """Become the project's only server. A previous server can no longer write."""
 
         def take(connection: Connection) -> None:
             connection.execute(delete(schema.writers).where(WRITERS.id == SERVER))
@@ -97,7 +97,7 @@ class Writer:
             )
 
     def close(self) -> None:
-        """Finish what is waiting, then stop."""
+        """Finish all waiting writes, then stop."""
         with self._closing:
             if self._closed:
                 return
@@ -128,7 +128,7 @@ class Writer:
             self._commit(batch)
 
     def _commit(self, batch: list[_Write]) -> None:
-        """All in one transaction. If that fails, one transaction for each, so that one error stops no other write."""
+        """Commit all writes in one transaction. If that fails, commit each in its own, so that errors stay separate."""
         try:
             results = self._try(batch)
         except BaseException as error:
@@ -143,7 +143,7 @@ class Writer:
             done.set_result(result)
 
     def _try(self, batch: list[_Write]) -> list[Any]:
-        """Write a batch; if the connection is lost, on another one."""
+        """Write a batch, on a new connection if the first one is lost."""
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             self._batch += 1
@@ -188,7 +188,7 @@ class Writer:
         return None if row is None else (row.holder, row.batch)
 
     def _guard(self) -> None:
-        """Take the server's lock again if it was lost; find out whether another server has it."""
+        """Take the server's lock again if it was lost, and note whether another server has it."""
         self._guarded_at = time.monotonic()
         if self._lock is not None and not self._lock.keep():
             with suppress(SQLAlchemyError):

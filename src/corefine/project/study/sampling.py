@@ -1,9 +1,9 @@
 """Questions for the timing study, drawn as in the paper's sampling table.
 
-There are two sets, each from four kinds of runs: few or many labels a document, with an early or a late model. Set A
-has few labels with the first and the last but one model, and many with the second and the last; set B the other way
-round. A run is a session answered from a document's gold clusters, or else what people were asked about it. Of each
-document, one to five questions are drawn at random.
+There are two sets. Each is drawn from four kinds of runs: few or many labels per document, with an early or a late
+model. In set A, few labels go with the first and the second-to-last model, and many with the second and the last; in
+set B it is the other way round. A run is a session answered from a document's gold clusters or, without gold, the
+questions that people were asked. One to five questions are drawn at random from each document.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW, MANY = 20, 200
 SETS = ("A", "B")
 KINDS = 4
 MOST = 5
-"""Questions drawn from one document, at most, as in the paper."""
+"""At most this many questions are drawn from one document, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
 
 
 def _draw(pools: dict[int, list[Question]], count: int, rng: Random) -> list[tuple[int, Question]]:
-    """So many questions, from each document one to five of them at random; in the order they were asked in."""
+    """Draw this many questions, one to five per document at random, in the order they were asked."""
     sizes = {document: 1 for document, pool in pools.items() if pool}
     while sum(sizes.values()) < count:
         open_documents = [each for each, size in sizes.items() if size < min(MOST, len(pools[each]))]

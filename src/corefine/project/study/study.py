@@ -1,7 +1,7 @@
-"""The paper's timing study with a project's own people: sessions of a fixed length, both sets in alternating order.
+"""The paper's timing study with the people of a project: sessions of fixed length, with both sets in alternating order.
 
-A session asks discrete questions, which times both steps, or only where entities first appear. A person may have
-several sessions: the next one begins with the other set, and asks nothing that the person has answered before.
+A session asks discrete questions, which times both steps, or asks only for first appearances. A person may do several
+sessions. The next one begins with the other set and does not repeat questions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ INSTRUCTIONS = """\
 """
 
 KINDS = (Protocol.DISCRETE, Protocol.FOLLOW_UP)
-"""What a session may ask."""
+"""The protocols that a session can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class StudyProgress:
 
     order        the number of the session in the study
     protocol     what it asks
-    again        whether the person can begin another one, which would begin with the set `next_set`
-    document     what the question is about; `with_document` sets it
+    again        whether the person can begin another session, which would start with the set `next_set`
+    document     the document of the question; `with_document` sets it
     """
 
     state: str
@@ -106,7 +106,7 @@ def draw(project: Project, *, documents: int, questions: int) -> list[SampledQue
 
 
 def keep(connection: Connection, drawn: Sequence[SampledQuestion], *, minutes: float) -> None:
-    """Make the drawn questions those of the study. Raises once somebody has begun."""
+    """Store the drawn questions as the study's. Raises if somebody has begun."""
     if connection.execute(select(SESSIONS.id)).first() is not None:
         raise InputError("somebody has begun this study; its questions stay")
     connection.execute(delete(schema.study_questions))
@@ -135,7 +135,7 @@ def progress_of(connection: Connection, person_id: int, now: float) -> StudyProg
 def _standing(
     connection: Connection, rows: Sequence[Row[Any]], own: Sequence[Row[Any]], minutes: float, now: float
 ) -> StudyProgress:
-    """Where a person is in the last of their sessions."""
+    """A person's progress in their last session."""
     session = own[-1]
     answered = select(ANSWERS.question_id, ANSWERS.session_id).where(ANSWERS.session_id.in_([each.id for each in own]))
     sessions_of = {row.question_id: row.session_id for row in connection.execute(answered)}
@@ -159,7 +159,7 @@ def _standing(
 
 
 def with_document(project: Project, found: StudyProgress) -> StudyProgress:
-    """The same with its document, read before anything is committed: afterwards nothing may fail."""
+    """The same progress with its document. It is read before the commit, because nothing may fail afterwards."""
     return found if found.asked is None else replace(found, document=project.documents.get(found.asked.document_id))
 
 
@@ -219,7 +219,7 @@ def sets(connection: Connection) -> list[SetSummary]:
 
 
 def sessions(connection: Connection, now: float) -> list[Participation]:
-    """Who has taken part, and how far they came in each session."""
+    """Everybody's sessions, and how far they got in each."""
     names = people.names(connection)
     found = []
     rows = connection.execute(select(schema.study_sessions).order_by(SESSIONS.id)).all()
@@ -260,7 +260,7 @@ def _row(place: int, each: SampledQuestion) -> dict[str, object]:
 
 
 def _next(rows: Sequence[Row[Any]], session: Row[Any], done: int) -> StudyQuestion | None:
-    """The next of these questions: of the session's first set in its order, then of the other."""
+    """The next question: first those of the session's first set in order, then those of the other."""
     row = min(rows, key=lambda row: row.set_name != session.first_set, default=None)  # the first: order in a set stays
     if row is None:
         return None

@@ -1,7 +1,7 @@
-"""One file with everything of a project that cannot be made again: its database and its trained models.
+"""Backups: one file with everything in a project that cannot be computed again, its database and its trained models.
 
-The file is a zip archive. The database in it is SQLite, also for a project in PostgreSQL, so that a backup can be
-restored into either. It is taken in one moment, while a server may go on writing.
+The file is a zip archive. Its database is always SQLite, even for a project in PostgreSQL, so that it can be restored
+into either. It is a consistent copy, even if a server keeps writing meanwhile.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ALLOWED = re.compile(r"project\.sqlite|models/v\d{1,9}/[\w.-]{1,200}")
 
 
 def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, int]:
-    """Write a backup, which only its owner can read. Returns how many rows each table has, and how many model files."""
+    """Write a backup, readable by its owner only. Returns the number of rows of each table, and of model files."""
     if path.exists():
         raise InputError(f"{path} is there already: name a file that is not")
     try:
@@ -54,7 +54,7 @@ def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, in
 
 
 def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
-    """Make a project of a backup, in a folder and, if named, a PostgreSQL database, which must be empty."""
+    """Make a project from a backup, in a new folder and, if given, an empty PostgreSQL database."""
     folder = folder.expanduser().resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty: a backup is restored into a new folder; nothing was changed")
@@ -71,13 +71,13 @@ def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
         except OSError as error:
             raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
     with Project(folder, database=database):
-        pass  # brings it up to date
+        pass  # runs the migrations
 
 
 def restore_here(project: Project, path: Path) -> Path:
-    """Put a backup in the place of all that a project has, while its server runs.
+    """Replace all data of a project by a backup, while its server runs.
 
-    Returns the file of a backup of what was there before. Predictions are made again by the background process.
+    Returns the file of a backup of the previous data. The background process computes the predictions again.
     """
     with project.database.read() as connection:
         if predictions.worker_state(connection) == "training":
@@ -108,7 +108,7 @@ def restore_here(project: Project, path: Path) -> Path:
 
 
 def _replace_rows(source: Connection, target: Connection) -> None:
-    """Put other rows into all tables but that of the writers, among whom is this server."""
+    """Replace the rows of all tables except `writers`, which this server needs."""
     for table in reversed(schema.metadata.sorted_tables):
         if table is not schema.writers:
             target.execute(delete(table))
@@ -120,7 +120,7 @@ def _replace_rows(source: Connection, target: Connection) -> None:
 
 
 def _copy_database(database: Database, target: Path) -> dict[str, int]:
-    """A copy of the database, as it is at one moment."""
+    """A consistent copy of the database."""
     if database.is_sqlite:
         with database.read() as connection, closing(sqlite3.connect(target)) as copy:
             driver: Any = connection.connection.dbapi_connection
@@ -159,7 +159,7 @@ def _insert_rows(source: Connection, target: Connection, *, besides: Table | Non
 
 
 def _reset_counters(connection: Connection) -> None:
-    """Let PostgreSQL count on from the rows that were copied."""
+    """Let PostgreSQL's sequences continue after the copied rows."""
     for table in schema.metadata.sorted_tables:
         sequence = None
         if "id" in table.c and table.name != "writers":
@@ -196,7 +196,7 @@ def _write(path: Path, files: dict[str, Path], counts: dict[str, int]) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
-    """A backup and what it says of itself."""
+    """A backup and its manifest."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(MANIFEST))
@@ -211,7 +211,7 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
 
 
 def _unpack(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path) -> None:
-    """Unpack the files, and compare them with what the backup says they were."""
+    """Unpack the files and check them against the manifest."""
     folder.mkdir(mode=0o700)
     for name, expected in manifest["files"].items():
         target = folder / name
@@ -226,7 +226,7 @@ def _unpack(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path) ->
 
 
 def _fill_database(copy: Path, url: str) -> None:
-    """Put the rows of a copy into an empty PostgreSQL database, and remove the copy."""
+    """Copy the rows into an empty PostgreSQL database, and remove the SQLite file."""
     source, target = Database(sqlite_url(copy)), Database(url)
     try:
         if target.is_sqlite:

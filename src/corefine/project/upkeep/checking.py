@@ -1,4 +1,4 @@
-"""Whether everything in a project can be read: the database, logs, documents, predictions and models."""
+"""Checks that everything in a project can be read: the database, logs, documents, predictions and models."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ class Finding:
 def check(project: Project) -> list[Finding]:
     """Everything that is wrong with a project. Nothing is changed."""
     found = list(check_database(project.database))
-    if found:  # what else is read from it would only be confused
+    if found:  # other findings would only repeat this one
         return found
     return [*check_documents(project), *check_logs(project), *check_predictions(project), *check_models(project)]
 
 
 def quick_check(project: Project) -> list[Finding]:
-    """What can be found out in a moment: damage of the database file, and gaps in logs."""
+    """The checks that take only a moment: damage to the database file, and gaps in logs."""
     found = list(check_database(project.database, quick=True))
     return found or list(gaps(project))
 
 
 def check_database(database: Database, *, quick: bool = False) -> Iterator[Finding]:
-    """Damage of the database itself. PostgreSQL sees to its own files."""
+    """Damage to the database itself. PostgreSQL checks its own files."""
     if not database.is_sqlite:
         return
     remedy = "Repair makes a new database of all rows that can be read"
@@ -117,7 +117,7 @@ def check_logs(project: Project) -> Iterator[Finding]:
 
 
 def replay_problem(project: Project, person_id: int, document_id: int) -> str | None:
-    """Why a log cannot be replayed; None if it can, or if it is the document that cannot be read."""
+    """Why a log cannot be replayed; None if it can, or if the document itself cannot be read."""
     document = readable(project, document_id)
     if document is None:
         return None
@@ -145,7 +145,7 @@ def _check_decisions(project: Project) -> Iterator[Finding]:
 
 
 def check_predictions(project: Project) -> Iterator[Finding]:
-    """Prediction files that cannot be read or do not fit their document. A missing one is made when it is needed."""
+    """Prediction files that cannot be read or do not fit their document. Missing ones are computed when needed."""
     names = {info.id: info for info in project.documents.all()}
     for path in sorted(project.predictions.folder.glob("v*/*.npz")):
         where = f"{path.parent.name}/{path.name}"
@@ -190,7 +190,7 @@ def model_problem(folder: Path) -> str | None:
 
 
 class _Names:
-    """What to call a person and a document."""
+    """The names of people and documents for messages."""
 
     def __init__(self, connection: Connection) -> None:
         self._people = people.names(connection)

@@ -1,4 +1,4 @@
-"""Mending what `check` finds. Every answer that can be read stays; what is taken out is kept in a file."""
+"""Repairs what `check` finds. Every answer that can be read is kept; what is removed is saved in a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENTS = schema.events.c
 
 
 def repair(project: Project) -> list[str]:
-    """Mend what can be mended, and say what was done. Nobody else may use the project meanwhile."""
+    """Repair what can be repaired, and return what was done. Nobody else may use the project meanwhile."""
     if not checking.check(project):
         return []
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -79,9 +79,9 @@ LeftOut = list[tuple[Row[Any], str]]
 
 
 def sort_out(session: Session, rows: Sequence[Row[Any]]) -> tuple[Kept, LeftOut]:
-    """Which rows of a log can be replayed into a new session, with their events; and the others, with reasons.
+    """The rows of a log that can be replayed into a new session, with their events; and the others, with reasons.
 
-    A missing row is taken for a step that nobody knows. An undo that took back such a step takes back no other.
+    A missing row counts as an unknown step. An undo of such a step is dropped, so that it does not undo another step.
     """
     kept: Kept = []
     out: LeftOut = []
@@ -115,7 +115,7 @@ def sort_out(session: Session, rows: Sequence[Row[Any]]) -> tuple[Kept, LeftOut]
 
 
 def _replayed(session: Session, row: Row[Any]) -> tuple[dict[str, Any] | None, str]:
-    """The row's event, replayed; None and the reason if that cannot be."""
+    """The row's event after replaying it, or None and the reason why it cannot be replayed."""
     event = _event(row)
     if event is None:
         return None, "it cannot be read"
@@ -129,7 +129,7 @@ def _replayed(session: Session, row: Row[Any]) -> tuple[dict[str, Any] | None, s
 
 
 def _event(row: Row[Any]) -> dict[str, Any] | None:
-    """The event of a row. If it cannot be read, an answer is made again from the request that brought it about."""
+    """The event of a row. If it cannot be read, an answer is rebuilt from its request."""
     try:
         event = json.loads(row.event)
         if isinstance(event, dict) and event.get("event") == row.kind:
@@ -176,10 +176,10 @@ def _is_changed(row: Row[Any], event: dict[str, Any]) -> bool:
 
 
 def _keep(kept: Kept, out: LeftOut) -> Iterator[Executable]:
-    """Number the rows that stay, and take out the others."""
+    """Number the rows that are kept, and remove the others."""
     for row, _ in out:
         yield delete(schema.events).where(EVENTS.id == row.id)
-    for row, _ in kept:  # out of the way first: no two rows may have one place
+    for row, _ in kept:  # first move them away: places must be unique
         yield update(schema.events).where(EVENTS.id == row.id).values(place=-row.place)
     for place, (row, event) in enumerate(kept, start=1):
         yield update(schema.events).where(EVENTS.id == row.id).values(place=place, event=json.dumps(event))

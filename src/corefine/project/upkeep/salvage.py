@@ -1,4 +1,4 @@
-"""A new SQLite database of all rows that can be read in a damaged one."""
+"""Makes a new SQLite database from all rows that can be read in a damaged one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from corefine.project.store.database import Database, sqlite_url
 
 LARGEST = 2**62
 MOST_TRIES = 20_000
-"""How often to go on behind a damaged place of a table."""
+"""How many damaged places of a table are skipped."""
 
 
 def salvage(folder: Path) -> list[str]:
@@ -82,9 +82,9 @@ def _tables() -> list[Table]:
 
 
 def _rows(source: sqlite3.Connection, table: str, lost: Counter[str]) -> Iterator[sqlite3.Row]:
-    """All rows that can be read: from the start up to a damaged page, then piece by piece beyond it."""
+    """All rows that can be read: up to a damaged page, then in pieces after it."""
     query = f'SELECT rowid AS "_rowid_", * FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid'
-    waiting = [(0, LARGEST)]  # all our rows are numbered from 1
+    waiting = [(0, LARGEST)]  # all row ids start at 1
     tries = 0
     while waiting and tries < MOST_TRIES:
         first, last = waiting.pop()
@@ -110,7 +110,7 @@ def _rows(source: sqlite3.Connection, table: str, lost: Counter[str]) -> Iterato
 
 
 def _last(source: sqlite3.Connection, table: str, first: int, last: int) -> int | None:
-    """A bound for the row ids that are still to be read: from the far end, if that can be read, else by guess."""
+    """An upper bound for the remaining row ids: the last one if it can be read, otherwise a guess."""
     try:
         query = f'SELECT rowid FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1'
         row = source.execute(query, (first, last)).fetchone()
@@ -120,7 +120,7 @@ def _last(source: sqlite3.Connection, table: str, first: int, last: int) -> int 
 
 
 def _fill_in(connection: Connection) -> list[str]:
-    """Rows in place of those that are gone but that others refer to: no answer may be lost for want of its document."""
+    """Add placeholders for lost rows that others refer to, so that no answer is lost with its document."""
     done: list[str] = []
     keys: dict[str, set[int]] = {"documents": set(), "people": set()}
     for table in _tables():
@@ -147,7 +147,7 @@ def _person(number: int) -> dict[str, Any]:
 
 
 def _swap(path: Path, new: Path, old: Path) -> None:
-    """The new database in place of the damaged one, with no moment in which there is neither."""
+    """Put the new database in place of the damaged one. At any moment one of them is there."""
     for ending in ("-wal", "-shm"):
         side = Path(f"{path}{ending}")
         if side.exists():

@@ -1,4 +1,4 @@
-"""What a workspace shows, and what comes of an action in it."""
+"""What a workspace shows, and the results of actions in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corefine.project.work.open_document import OpenDocument
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a person is to see now; `state` and `ended` as in the API."""
+    """What a person sees now. `state` and `ended` are those of the API."""
 
     state: str
     opened: OpenDocument | None = None
@@ -28,7 +28,7 @@ class Shown:
 class ActionOutcome:
     """The result of an action, and the session it happened in.
 
-    `repeated` if the same request had been recorded before, and nothing was done now.
+    `repeated` is true if the same request was recorded before, so that nothing was done now.
     """
 
     document_id: int
@@ -42,7 +42,7 @@ class ActionOutcome:
 class Switch:
     """The model version to use next, with its prediction if the session has not loaded it.
 
-    newer_pending    a newer version is there, and is used one answer later
+    newer_pending    whether a newer version exists, which is used one answer later
     """
 
     version: int

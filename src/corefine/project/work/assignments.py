@@ -1,7 +1,7 @@
 """Who works on which document.
 
-A document has room for one person, or for `overlap_people` if it is one of those that several people annotate. A person
-takes up room while they hold a lease on the document, and for good once they have finished it. A document that is for
+A document has room for one person, or for `overlap_people` if several people are to annotate it. A person takes up room
+while they hold a lease on the document, and permanently once they have finished it. A document that is assigned to
 certain people has room for all of them and for nobody else.
 """
 
@@ -95,7 +95,7 @@ class Assignments:
     def next_for(self, person_id: int, *, besides: Collection[int | None] = ()) -> int | None:
         """The unfinished document with room that the person worked on last, else the first they have not begun.
 
-        Among the latter, those that are for this person come first.
+        Among the latter, those assigned to this person come first.
         """
         begun: list[Assignment] = []
         new: list[int] = []
@@ -129,9 +129,9 @@ class Assignments:
     def touch(
         self, connection: Connection, document_id: int, person_id: int, version: int, *, reopen: bool = False
     ) -> bool:
-        """Note that the person worked on a document, and renew their lease; with `reopen`, they have not finished it.
+        """Record that the person worked on a document, and renew their lease. `reopen` makes it unfinished again.
 
-        Returns False, and leaves the lease as it is, if theirs has ended and somebody else has the document by now.
+        Returns False and changes nothing if their lease has ended and somebody else has the document now.
         """
         room = self.has_room(document_id, person_id)
         values: dict[str, object] = {"model_version": version}

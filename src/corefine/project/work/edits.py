@@ -1,4 +1,4 @@
-"""Edits of a reviewer, and of a person who annotates in full, and what each asserts: only what the person did."""
+"""Edits made in a review or when annotating in full. Each asserts only what the person did."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Mark a mention: of the entity of `to`, or of a new entity. It takes the place of an earlier mark of the span."""
+    """Mark a mention of the entity of `to`, or of a new entity. It replaces an earlier mark of the span."""
 
     mention: Span
     to: Span | None = None
@@ -76,7 +76,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Unmark:
-    """A span is no mention, whether it was marked before or proposed."""
+    """A span is not a mention, whether it was marked or proposed."""
 
     mention: Span
     kind: Literal["unmark"] = "unmark"
@@ -107,7 +107,7 @@ class Said:
     replaces: Sequence[int] = ()
 
     def to(self, session: Session, *, seconds: float = 0.0, withdrawing: Sequence[int] = ()) -> Outcome:
-        """Say it to a session, in one step."""
+        """Apply it to a session in one step."""
         back = (*withdrawing, *self.replaces)
         return session.edit(
             self.assertions, mentions=self.mentions, complete=self.complete, seconds=seconds, withdrawing=back
@@ -145,14 +145,14 @@ def _mark(session: Session, mention: Span, to: Span | None) -> Said:
         raise AnswerError("a mention is not the antecedent of itself: choose another")
     first = (session.links.entity_of(to) or (to,))[0]
     openings = _marks_of(session, first) if mention < first and session.links.has_no_antecedent(first) else []
-    if openings:  # the entity appears earlier than was thought: what said that it begins later is said anew
+    if openings:  # the entity now begins earlier, so the entry that said where it begins is replaced
         said = Said([First(mention, mention), Must(mention, first)], [mention, first])
         return _instead(said, [*replaced, *openings], {mention, first})
     return _instead(Said([Must(min(mention, to), max(mention, to))], [mention, to]), replaced, {mention})
 
 
 def _marks_of(session: Session, mention: Span) -> list[EditEntry]:
-    """The standing marks that decide about a span: that it is a mention, begins an entity, or is no mention."""
+    """The standing marks about a span: that it is a mention, begins an entity, or is not a mention."""
     return [
         entry
         for entry in session.entries
@@ -168,7 +168,7 @@ def _marks_of(session: Session, mention: Span) -> list[EditEntry]:
 
 
 def _instead(said: Said, replaced: Sequence[EditEntry], about: set[Span]) -> Said:
-    """The same in place of other entries. What those say of other spans is said again."""
+    """The same, replacing other entries. What those say about other spans is repeated."""
     assertions, mentions = list(said.assertions), list(said.mentions)
     for entry in replaced:
         opened = {each.first for each in entry.assertions if isinstance(each, First)}
@@ -176,7 +176,7 @@ def _instead(said: Said, replaced: Sequence[EditEntry], about: set[Span]) -> Sai
             if about.isdisjoint(each.spans):
                 assertions.append(each)
             elif isinstance(each, Must) and each.a in opened and each.b not in about:
-                assertions.append(First(each.b, each.b))  # it began its entity before, and does so again
+                assertions.append(First(each.b, each.b))  # it is still the first of its entity
         mentions += [span for span in entry.mentions if span not in about]
     numbers = [entry.number for entry in replaced]
     return Said(list(dict.fromkeys(assertions)), list(dict.fromkeys(mentions)), said.complete, numbers)
@@ -221,7 +221,7 @@ def _reviewed(
 
 
 def is_confirmed(links: Links, cluster: Cluster) -> bool:
-    """Whether people's answers alone make this entity, or say of a single mention that it is the first of its own."""
+    """Whether answers alone, without the model, make this entity."""
     known = links.entity_of(cluster[0])
     if known is None or not set(cluster) <= set(known):
         return False

@@ -1,4 +1,4 @@
-"""Annotations that come with documents: answers already given, suggestions, gold to score on, or nothing."""
+"""Entities that come with imported documents, used as answers, suggestions or gold, or ignored."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from corefine.project.store.log import LoggedStep, Timing
 from corefine.project.store.predictions import EMPTY
 
 TRUST = 0.85
-"""How probable a suggestion is. It is asked about all the same, and an answer outweighs it."""
+"""The probability of a suggestion. It can still be asked about, and an answer overrides it."""
 MENTION = 2.0
-"""The mention score of a suggested mention; of all other spans it is at most minus this."""
+"""The mention score of a suggested mention. All other spans get at most minus this."""
 
 
 class Use(StrEnum):
-    """What the entities of a document that is added are used as."""
+    """How the entities of an imported document are used."""
 
     ANSWERS = "answers"
-    """They are in the log of the person who adds the document, with their source, and of all who open it later."""
+    """They go into the log of the person who adds the document, and of all who open it later, with their source."""
     SUGGESTIONS = "suggestions"
-    """They take the place of the first model's guesses, until a model of the project has read the document."""
+    """They replace the first model's guesses, until a model trained in the project has read the document."""
     GOLD = "gold"
     """The document is held out, and the model is scored on it."""
     IGNORE = "ignore"
@@ -49,7 +49,7 @@ def checked_use(name: str) -> Use:
 def import_and_use(
     connection: Connection, paths: Iterable[Path], *, chosen: Use, language: str | None = None
 ) -> Imported:
-    """Import files and folders, and use the entities that come with them. The answers are the owner's."""
+    """Import files and folders, and use their entities. Answers become the owner's."""
     owner = people.first_owner(connection)
 
     def added(document_id: int, document: Document, file: str) -> None:
@@ -69,7 +69,7 @@ def use(
 ) -> None:
     """Use the entities of a document that was just stored. `source` is the file they come from."""
     if not document.clusters or chosen not in (Use.ANSWERS, Use.SUGGESTIONS):
-        return  # gold is a matter of how the document is stored
+        return  # gold documents are stored as held out
     settings.put(connection, _name(document_id), {"use": chosen.value, "person": person_id})
     if chosen is Use.ANSWERS:
         infer_first = settings.load(connection).infer_first
@@ -80,7 +80,7 @@ def use(
 
 
 def copy_answers(connection: Connection, document_id: int, person_id: int) -> None:
-    """Give the answers that came with a document to a person who begins it, if they are not that person's already."""
+    """Copy the answers that came with a document to a person who opens it, unless they have them already."""
     found = settings.get(connection, _name(document_id), {})
     if found.get("use") != Use.ANSWERS or found["person"] == person_id:
         return
@@ -132,7 +132,7 @@ def with_suggestions(document: Document, prediction: Prediction) -> Prediction:
 
 
 def _column(candidates: np.ndarray, row: np.ndarray, wanted: int) -> int:
-    """The column of a candidate; if it is not listed, that of the least probable one, whose place it takes."""
+    """The column of a candidate. One that is not listed replaces the least probable candidate."""
     listed = np.flatnonzero(candidates == wanted)
     if len(listed):
         return int(listed[0])

@@ -7,7 +7,7 @@ from statistics import median
 
 RECENT = 50
 FEWEST = 5
-"""With fewer answers, the expected time stands for the missing ones."""
+"""If there are fewer answers, the expected time fills up the rest."""
 
 
 class Pace:
@@ -20,5 +20,5 @@ class Pace:
         self._recent.append(seconds)
 
     def seconds_each(self, expected: float) -> float:
-        """How long this person needs for a question: the median, which one long pause does not move."""
+        """How long this person takes for a question: the median, which a single long pause does not change."""
         return median([*self._recent, *[expected] * (FEWEST - len(self._recent))])

@@ -1,4 +1,4 @@
-"""What a person did, in order, across documents. Each document's session keeps the order of its own."""
+"""The order of a person's steps across documents, for undo. Each session keeps the order of its own steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corefine.project.work.pace import Pace
 
 
 class Steps:
-    """`is_there` says whether a document is one to work on: what was done in a deleted one is left alone."""
+    """`is_there` tells whether a document can be worked on. Steps in deleted documents are skipped."""
 
     def __init__(self, steps: Iterable[LoggedStep], is_there: Callable[[int], bool]) -> None:
         self.questions = 0
@@ -29,7 +29,7 @@ class Steps:
         return next((document for document in reversed(steps) if self._is_there(document)), None)
 
     def has(self, client_id: str) -> bool:
-        """Whether this may be a retry; only then the database has to be asked."""
+        """Whether a request may be a retry. Only then must the database be asked."""
         return client_id in self._seen
 
     def remember(self, step: LoggedStep) -> None:
@@ -48,7 +48,7 @@ class Steps:
 
 
 def _move(document_id: int, source: list[int], target: list[int]) -> None:
-    """Move the last step in a document; there may be none in a damaged log."""
+    """Move the last step in a document. A damaged log may have none."""
     for index in range(len(source) - 1, -1, -1):
         if source[index] == document_id:
             target.append(source.pop(index))

@@ -36,15 +36,15 @@ T = TypeVar("T")
 Lease = Literal["renew", "if-new", "never"]
 
 _REOPENING = ("undo", "redo", "withdraw")
-"""What makes a finished document unfinished."""
+"""The actions that make a finished document unfinished."""
 
 
 class Workspace:
     """Everything one person does in a project. Obtain it from `Workspaces.of`, which holds a lock per person.
 
-    A method that raises changes nothing. What a session says and what its log says are the same at any time: whatever
-    must be read for an action is read before the session is changed, the log is written right after, and nothing else
-    stands between the two. If the write fails, memory forgets the person, and the log is read again.
+    A method that raises changes nothing. A session and its log always agree: everything that an action needs is read
+    before the session is changed, and the log is written right afterwards. If the write fails, the person's sessions
+    are dropped from memory and read from the log again.
     """
 
     def __init__(self, workspaces: Workspaces, person_id: int) -> None:
@@ -71,11 +71,11 @@ class Workspace:
                 return Shown("all-done" if self.workspaces.documents() else "empty")
             try:
                 return self._show(document_id)
-            except DamagedDocumentError:  # the others can be annotated all the same
+            except DamagedDocumentError:  # the others can still be annotated
                 self._damaged.add(document_id)
 
     def show_after(self, document_id: int) -> Shown:
-        """What comes after an action in a document: its next question, or another document if that is not theirs."""
+        """What to show after an action in a document: its next question, or another document if this one is taken."""
         try:
             return self.show(document_id)
         except DocumentTakenError:
@@ -86,7 +86,7 @@ class Workspace:
             return Shown("preparing", document_id=document_id)
         try:
             opened = self.open(document_id, lease="renew")
-        except ModelError:  # its prediction was damaged, and is made again
+        except ModelError:  # its prediction was damaged and is being computed again
             return Shown("preparing", document_id=document_id)
         question = None if opened.done else opened.session.next_question()
         if question is not None:
@@ -211,7 +211,7 @@ class Workspace:
         (self.finished.add if done else self.finished.discard)(document_id)
 
     def ask_more(self, document_id: int) -> None:
-        """Go on with a document, whatever its budget, until the person finishes it or the server stops."""
+        """Continue with a document beyond its budget, until the person finishes it or the server stops."""
         self.workspaces.without_budget.add((self.person_id, document_id))
         self.open(document_id).session.budget = Budget()
         self.finish(document_id, done=False)
@@ -293,7 +293,7 @@ class Workspace:
         act: Callable[[Session], Outcome | None],
         timing: Timing | None = None,
     ) -> ActionOutcome:
-        """Change a session and write that to its log: both, or neither."""
+        """Change a session and write its log: both, or neither."""
         switch = self._next_version(opened)
         try:
             outcome = act(opened.session)
@@ -331,7 +331,7 @@ class Workspace:
         return done
 
     def _adopt(self, opened: OpenDocument, step: log.LoggedStep, switch: Switch, leased_at: float | None) -> None:
-        """Bring memory up to what is on disk. Nothing here reads."""
+        """Update memory to what is on disk. This must not read from the database."""
         opened.events_logged += 1
         if leased_at is not None:
             opened.lease_until = leased_at + self._lease_seconds
@@ -345,7 +345,7 @@ class Workspace:
         self.steps.remember(step)
 
     def _write(self, function: Callable[[Connection], T]) -> T:
-        """Write to the database; if that fails, read what memory has of this person again."""
+        """Write to the database. If that fails, drop this person's sessions, so that they are read again."""
         try:
             return self.project.writer.write(function)
         except BaseException:
