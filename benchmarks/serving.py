@@ -70,7 +70,7 @@ class Server:
 
     def megabytes(self) -> float:
         """Memory of the server and of the process that reads uploads for it, without the one that trains."""
-        readers = [pid for pid in _children(self.pid) if "corefine.formats.sent" in _command(pid)]
+        readers = [pid for pid in _children(self.pid) if "corefine.formats.uploads" in _command(pid)]
         return sum(_status(pid, "VmRSS") for pid in (self.pid, *readers))
 
     def cpu_seconds(self) -> float:

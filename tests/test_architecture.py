@@ -88,6 +88,26 @@ def test_imports_point_one_way(module: str) -> None:
                 assert rest.partition(".")[0] in ALLOWED[module] | {module}, f"{file} imports {name}"
 
 
+def test_files_and_functions_can_be_read_in_one_sitting() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 8
+    for file in PACKAGE.rglob("*.py"):
+        text = file.read_text("utf-8")
+        assert text.count("\n") <= 400, file
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno is not None
+                assert node.end_lineno - node.lineno < 60, f"{file}: {node.name}"
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, list[Path]] = {}
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(file)
+    assert not {name: files for name, files in places.items() if len(files) > 1}
+
+
 @pytest.mark.parametrize("module", sorted(CORE))
 def test_the_core_is_pure(module: str) -> None:
     for file in files_of(module):

@@ -165,13 +165,21 @@ def test_the_papers_grid_runs_from_one_command(tmp_path: Path, monkeypatch: pyte
     [
         (("--vectors", "glove.txt"), "word vectors are for the encoder bilstm, and this recipe has minilm"),
         (("--preset", "paper", "--vectors", "no.txt"), "cannot read the word vectors no.txt"),
-        (("--preset", "paper", "--device", "abacus"), "there is no device 'abacus'"),
+        (("--preset", "paper", "--vectors", "two.txt", "--device", "abacus"), "there is no device 'abacus'"),
         (("--preset", "paper", "--set", "training.epoch=1"), "there is no such setting"),
+        (("--preset", "paper"), "the preset paper needs word vectors"),
+        (
+            ("--preset", "paper", "--vectors", "two.txt", "--set", "model.encoder.word_width=50"),
+            "the vectors in two.txt have 2 numbers, and the model's words have 50",
+        ),
     ],
 )
 def test_what_a_grid_lacks_is_said_before_anything_runs(
-    arguments: tuple[str, ...], message: str, tmp_path: Path
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COREFINE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    Path("two.txt").write_text("the 1 0\nhe 0 1\n", encoding="utf-8")
     result = run("reproduce", "--corpus", "stories", *arguments, "--out", tmp_path / "out", "--no-report")
     assert isinstance(result.exception, CorefineError)
     assert message in str(result.exception)

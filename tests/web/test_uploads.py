@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from corefine.errors import InputError
-from corefine.formats.sent.unpacking import Limits, Unpacked, cut_text, unpack
+from corefine.formats.uploads.unpacking import Limits, Unpacked, cut_text, unpack
 from corefine.project import Project, uploads
 from helpers.projects import Browser, serve
 

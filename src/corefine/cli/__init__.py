@@ -72,9 +72,9 @@ app.add_typer(upkeep, name="project")
 
 
 def main() -> None:
-    """Run the command line. Any error is one message on stderr: exit code 2 for the input, 70 for our own errors."""
+    """Run the command line. An error is one message on stderr; the exit code is 2 for bad input and 70 for bugs."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
+        sys.stdout.reconfigure(errors="backslashreplace")  # file names can be any bytes
     try:
         app()
     except CorefineError as error:
@@ -84,7 +84,7 @@ def main() -> None:
         sys.exit(141)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
-    except OSError as error:  # a disk that is full or cannot be written, for example
+    except OSError as error:  # for example a full disk
         name = error.filename2 or error.filename
         _fail(f"{os.fsdecode(name) if name is not None else 'files'}: {error.strerror or error}", 2)
     except MemoryError:
@@ -99,7 +99,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _unforeseen(error: Exception) -> str:
-    """The message about an error of our own. Its details are in a file: nobody should have to read them."""
+    """The message about a bug. The traceback goes into a file, because users should not have to read it."""
     from corefine.files import home_folder, write_atomically
 
     said = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"

@@ -20,7 +20,26 @@ if TYPE_CHECKING:
     from corefine.web.server import Address
 
 LISTED = 20
-"""Notices that are printed, at most."""
+"""At most this many notices are printed."""
+
+FirstModel = Annotated[
+    str | None,
+    typer.Option(
+        help="The model to begin with: a folder, starter, strong, rules or module:attribute. Stored in the project."
+    ),
+]
+DocumentLanguage = Annotated[
+    str | None,
+    typer.Option(
+        help="Code of the language of new documents, such as nl, or auto to detect it. Stored in the project."
+    ),
+]
+Annotations = Annotated[
+    str | None,
+    typer.Option(
+        help="How to use entities that PATHS contain: as answers, suggestions, gold (to score the model on), or ignore."
+    ),
+]
 
 
 def annotate(
@@ -33,30 +52,16 @@ def annotate(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any that is free.")] = 8000,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     database: Database = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="The model to begin with: a folder, starter, strong, rules or module:attribute. It is kept."),
-    ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option(help="Code of the language of new documents, as nl, or auto to detect it. It is kept."),
-    ] = None,
-    annotations: Annotated[
-        str | None,
-        typer.Option(
-            help="What the entities that come with PATHS are used as: answers (already given), suggestions, gold (to "
-            "score the model on), or ignore."
-        ),
-    ] = None,
+    model: FirstModel = None,
+    language: DocumentLanguage = None,
+    annotations: Annotations = None,
     held_out: Annotated[
         list[Path] | None, typer.Option(help="Gold documents to score the model on; they are not annotated.")
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Another name of the server, for example behind a proxy.")
     ] = None,
-    proxy: Annotated[
-        list[str] | None, typer.Option(help="The address of a proxy on another machine, whose headers are believed.")
-    ] = None,
+    proxy: Annotated[list[str] | None, typer.Option(help="The address of a trusted proxy on another machine.")] = None,
     stories: Annotated[
         bool, typer.Option("--stories", help="Begin with the bundled stories, if the project has no documents.")
     ] = False,
@@ -103,7 +108,7 @@ def check_quickly(project: Project) -> list[str]:
 
 
 def _choose_model(project: Project, name: str) -> None:
-    """Keep the model in the project's settings, once it is known to exist."""
+    """Store the model in the project's settings, after checking that it exists."""
     from corefine.models.load import load, model_folder
 
     folder = model_folder(name)
@@ -180,14 +185,14 @@ def _serve(project: Project, address: Address, notices: list[str], *, browser: b
 
 
 class OwnerLink(NamedTuple):
-    """A link that lets the owner in once, and a page that only the owner of the files can read and that leads there."""
+    """A link that logs the owner in once, and a page with this link that only the owner of the files can read."""
 
     url: str
     page: Path
 
 
 def _owner_link(project: Project, url: str) -> OwnerLink:
-    """Make a link for the owner. The page is for browsers: everybody on the machine can read their command lines."""
+    """Make a link for the owner. The browser opens the page, because every user can read its command line."""
     from corefine.files import write_atomically
     from corefine.project.store import people
 
@@ -200,7 +205,7 @@ def _owner_link(project: Project, url: str) -> OwnerLink:
 
 
 def _greeting(url: str, link: OwnerLink | None, *, is_terminal: bool) -> list[str]:
-    """What to print. Where there is no terminal, output is kept, in the log of a service for example: no link there."""
+    """What to print. The link is printed only on a terminal, because other output may be kept in a log."""
     if link is None:
         return [url]
     if is_terminal:

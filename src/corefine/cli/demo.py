@@ -27,13 +27,15 @@ def demo(
     questions: Annotated[
         int, typer.Option(min=0, help="Questions to ask about each story, or each 1,000 tokens of a new field.")
     ] = 20,
-    corpus: Annotated[str, typer.Option(help="new-field: a corpus, whose gold answers.")] = "corefud_es_ancora",
-    model: Annotated[str, typer.Option(help="new-field: the model that knows nothing of it yet.")] = "starter",
+    corpus: Annotated[str, typer.Option(help="new-field: a corpus, whose gold labels answer.")] = "corefud_es_ancora",
+    model: Annotated[
+        str, typer.Option(help="new-field: the model to begin with, which has not seen the corpus.")
+    ] = "starter",
     seed: Annotated[int, typer.Option(help="new-field: which documents are asked about.")] = 0,
     mirror: Mirror = None,
     json: Json = False,
 ) -> None:
-    """Annotate the bundled stories with a simulated annotator, and show what the answers cost and bring.
+    """Annotate the bundled stories with a simulated annotator, and show the cost and the gain of the answers.
 
     With new-field, a model learns from the answers about documents of another kind or language, in a few minutes.
     """

@@ -1,4 +1,4 @@
-"""`corefine doctor`: what is installed, what is found, and what is wrong."""
+"""`corefine doctor`: what is installed, and what is wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def doctor(json: Json = False) -> None:
 
 
 def examine() -> dict[str, Any]:
-    """What there is, by subject, and under "wrong" what to do about it."""
+    """The findings by subject; "wrong" lists the problems and their remedies."""
     wrong = list(_wrong_versions())
     extras = {}
     for extra, packages in EXTRAS.items():

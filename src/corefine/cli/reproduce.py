@@ -18,17 +18,22 @@ if TYPE_CHECKING:
     from corefine.simulation.grid import Cell, CellResult
 
 
+OUT = Path("reproduction")
+Out = Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")]
+PresetName = Annotated[
+    str, typer.Option(help="paper (its grid), new-field (no gold), quick (for a laptop), or all (with extensions).")
+]
+Budgets = Annotated[
+    str | None, typer.Option("--budgets", "--budget", help="Questions per 1,000 tokens, or per document.")
+]
+
+
 @with_settings(SimulationConfig, "corpus", "starter", "documents", "recipe", "set", "vectors", "tagger", "device")
 def reproduce(
     given: dict[str, Any],
-    out: Annotated[Path, typer.Option(help="Folder for runs, rows and report. Run again to continue.")],
-    preset: Annotated[
-        str,
-        typer.Option(help="paper (its grid), new-field (no gold), quick (for a laptop), or all (with extensions)."),
-    ] = "all",
-    budgets: Annotated[
-        str | None, typer.Option("--budgets", "--budget", help="Questions for each 1,000 tokens, or each document.")
-    ] = None,
+    out: Out = OUT,
+    preset: PresetName = "all",
+    budgets: Budgets = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds of the main comparison.")] = None,
     other_seeds: Annotated[int | None, typer.Option(help="Seeds of all other groups.")] = None,
     groups: Annotated[
@@ -69,6 +74,7 @@ def reproduce(
 
         need_plot()
     documents = load_for(cells, mirror, needs=PRESETS[preset].needs)
+    _check_vectors(preset, base)
     failed = 0
     for result in _results(cells, out, documents, workers, ray):
         typer.echo(_line(result))
@@ -78,6 +84,15 @@ def reproduce(
     if failed:
         typer.echo(f"{failed} of {len(cells)} cells failed; run the same command again to continue", err=True)
         raise typer.Exit(1)
+
+
+def _check_vectors(preset: str, base: SimulationConfig) -> None:
+    """Raise if the paper's model would learn its own word vectors, which no option asked for."""
+    from corefine.errors import InputError
+
+    given = base.vectors is not None or any(change.startswith("model.encoder.path=") for change in base.set)
+    if preset == base.recipe == "paper" and base.learner == "model" and not given:
+        raise InputError("the preset paper needs word vectors: give GloVe's, or others, with --vectors FILE")
 
 
 def plot(

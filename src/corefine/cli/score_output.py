@@ -31,7 +31,7 @@ _LATEX = {"B³": r"B\textsuperscript{3}", "%": r"\%", "_": r"\_", "&": r"\&", "#
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], style: Style, *, title: str | None = None
 ) -> None:
-    """Print a table whose first column has names, and the others numbers."""
+    """Print a table with names in the first column and numbers in the others."""
     from corefine.cli.output import show_table
 
     if style == "plain":

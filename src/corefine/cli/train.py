@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from corefine.document import Document
 
 
+Changes = Annotated[
+    list[str] | None, typer.Option("--set", help="One setting, such as training.epochs=5; may be repeated.")
+]
+
+
 def train(
     corpus: Annotated[
         list[str] | None, typer.Argument(help="Names of corpora, or files and folders; see `corefine data list`.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the model.")] = None,
     config: Annotated[str, typer.Option(help="A TOML file, or a recipe that ships with corefine.")] = "default",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="One setting, as training.epochs=5; may be repeated.")
-    ] = None,
+    set_: Changes = None,
     vectors: Vectors = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run in --out.")] = False,
     warm: Annotated[str | None, typer.Option(help="Begin with this model: a folder, starter or strong.")] = None,
@@ -39,20 +42,18 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a model, or a committee, on the train split of each CORPUS; stop when the dev split gets no better."""
-    from corefine.errors import InputError
     from corefine.models.load import need_model
 
     need_model()
     from corefine.annotation.labels import Labels
     from corefine.cli.training_progress import show_training
     from corefine.corpora import load_corpus
+    from corefine.errors import InputError
     from corefine.files import home_folder, make_folder
     from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.recipe import load_recipe
 
-    recipe = load_recipe(config).with_settings(set_ or [])
-    if vectors is not None:
-        recipe = recipe.with_vectors(vectors)
+    recipe = load_recipe(config).adapted(set_ or [], vectors)
     if show_config:
         typer.echo(recipe.to_toml(), nl=False)
         return
@@ -73,11 +74,16 @@ def train(
         members=members,
         workers=workers,
         cache=cache or home_folder() / "states",
-        about={"data": [{"name": each.name, "licence": each.licence, "citation": each.citation} for each in corpora]},
+        about=_about(corpora),
     )
     show_training(run(job), json=json)
     if score_test:
         _score(out, corpora, device=device, cache=job.cache, json=json)
+
+
+def _about(corpora: list[Corpus]) -> dict[str, object]:
+    """What a model folder says about its training data."""
+    return {"data": [{"name": each.name, "licence": each.licence, "citation": each.citation} for each in corpora]}
 
 
 def _warm(name: str | None) -> Path | None:

@@ -39,7 +39,7 @@ def check(project: ProjectFolder = PROJECT, database: Database = None, json: Jso
 
 @app.command()
 def repair(project: ProjectFolder = PROJECT, database: Database = None) -> None:
-    """Mend what `check` finds. Every answer that can be read stays. Stop the server first."""
+    """Repair what `check` finds. Every answer that can be read is kept. Stop the server first."""
     done: list[str] = []
     if _damage(project, database):
         from corefine.files import lock_file
@@ -68,7 +68,7 @@ def backup(
     project: ProjectFolder = PROJECT,
     database: Database = None,
 ) -> None:
-    """Write everything that cannot be made again to one file, also while the server runs."""
+    """Write everything that cannot be computed again to one file. The server may run meanwhile."""
     with open_project(project, database) as opened:
         from corefine.project.upkeep.backup import backup
 
@@ -83,7 +83,7 @@ def restore(
     project: Annotated[Path, typer.Option(help="The folder to make; it must be new or empty.")] = PROJECT,
     database: Annotated[str | None, typer.Option(help="postgresql://..., an empty database to restore into.")] = None,
 ) -> None:
-    """Make a project of a backup. Nothing is overwritten."""
+    """Make a new project from a backup. Nothing is overwritten."""
     need_web()
     from corefine.project.upkeep.backup import restore
 
@@ -92,7 +92,7 @@ def restore(
 
 
 def _damage(folder: Path, database: str | None) -> list[Finding]:
-    """Damage of the database file, found without opening the project, which could be impossible."""
+    """Damage to the database file. The project is not opened, because that may fail."""
     need_web()
     from corefine.project.project import SQLITE, check_database_file
     from corefine.project.store.database import Database, sqlite_url

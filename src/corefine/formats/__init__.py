@@ -1,4 +1,4 @@
-"""Foreign files into documents and back: one module a format, chosen by a file's ending and content, or by name.
+"""Reads and writes files. There is one module per format; it is chosen by a file's ending and content, or by name.
 
     for document in corefine.read("corpus.conll.gz"): ...
     corefine.write(documents, "corpus.jsonl")
@@ -46,12 +46,12 @@ def read(
     language: str | None = None,
     repair: bool = False,
 ) -> Iterator[Document]:
-    """The documents of a file, folder, glob pattern or binary stream, one by one; gzip is unpacked.
+    """The documents of a file, folder, glob pattern or binary stream, one by one. gzip is decompressed.
 
-    Without `on_fault` the first document that cannot be read raises `FormatError`, and what could be repaired is not
-    reported. With it, every `Fault` is handed over and the other documents still come. With `repair`, a bad bracket or
-    link is left out and its document kept. `language` is the code of the language of documents that do not name
-    theirs; it also chooses the rules by which running text is split.
+    Without `on_fault`, the first document that cannot be read raises `FormatError`, and repaired faults are not
+    reported. With it, `on_fault` gets every `Fault`, and the other documents are still read. With `repair`, a bad
+    bracket or link is left out and its document kept. `language` is the language code of documents that do not name
+    theirs; it also chooses the rules for splitting running text.
     """
     if not isinstance(where, str | PathLike):
         return _documents(Source(where, on_fault=on_fault, language=language, repair=repair), format)

@@ -1,7 +1,7 @@
 """A zip file of files in other formats, such as the export of an INCEpTION project. It can only be read.
 
-In an INCEpTION export each document is there once for each annotator, and perhaps once curated: documents are called
-`document/annotator`. Other archives are read as folders are.
+An INCEpTION export has each document once per annotator, and perhaps once curated; these are called
+`document/annotator`. Other archives are read like folders.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from corefine.formats.source import OnFault, Source
 
 NAME = "zip"
 LARGEST = 1 << 30
-"""Bytes that an archive may unpack to."""
+"""The largest total size of the unpacked files, in bytes."""
 
 MOST = 20_000
-"""Files that an archive may hold."""
+"""The largest number of files in an archive."""
 
 BLOCK = 1 << 16
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, RuntimeError, NotImplementedError,
     ValueError, OverflowError, IndexError,
 )  # fmt: skip
-"""What unpacking a damaged archive may raise."""
+"""The errors that unpacking a damaged archive can raise."""
 
 _EXPORT = re.compile(r"exportedproject[^/]*\.json")
 
@@ -66,7 +66,7 @@ def is_export(where: Path | IO[bytes]) -> bool:
 
 @dataclass(slots=True)
 class _Room:
-    """How many bytes and files may still be unpacked, archives in the archive included."""
+    """How many bytes and files may still be unpacked, including those in nested archives."""
 
     bytes: int
     files: int
@@ -127,7 +127,7 @@ def _documents(source: Source, folder: Path) -> Iterator[Document]:
 
 
 def _renaming(source: Source, folder: Path) -> OnFault:
-    """Hand faults over under the name of the archive and of the file in it."""
+    """Report faults with the names of the archive and of the file in it."""
 
     def on_fault(fault: Fault) -> None:
         path = fault.path

@@ -1,6 +1,6 @@
-"""BookNLP's output: `.tokens`, a token a line, and `.entities`, a mention a line with the entity it belongs to.
+"""BookNLP's output: `.tokens` with one token per line, and `.entities` with one mention and its entity per line.
 
-`.quotes`, if it is there, says who speaks; it is read, and not written. `.book` is made from the other files.
+`.quotes`, if present, names the speakers; it is read but not written. `.book` is derived from the other files.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _span(row: dict[str, str], first: str, last: str) -> Span | None:
 
 
 def _speakers(source: Source, size: int) -> tuple[str | None, ...] | None:
-    """Who speaks each token: the entity that `.quotes` names."""
+    """The speaker of each token: the entity that `.quotes` names."""
     if source.path is None or not source.path.is_file():
         return None
     speakers: list[str | None] = [None] * size

@@ -103,7 +103,7 @@ class _Annotations:
         self._find_chains()
 
     def _find_chains(self) -> None:
-        """Find out whether types are the names of entities, as in LitBank; spans of no entity are no mentions then."""
+        """Find out whether types name entities, as in LitBank. If so, spans without an entity are not mentions."""
         named = [id_ for id_, mention in self.mentions.items() if _CHAIN.fullmatch(mention.type)]
         spans = {self.mentions[id_].parts for id_ in named}
         others = {mention.parts for id_, mention in self.mentions.items() if id_ not in set(named)}

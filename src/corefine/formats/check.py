@@ -30,7 +30,7 @@ def check(
     """Read all files that these paths, folders and globs mean to their ends."""
     checked = Checked()
     if format is not None:
-        format_for(None, format)  # a name that means nothing is no fault of a file
+        format_for(None, format)  # an unknown name is not a fault of a file
 
     def note(fault: Fault) -> None:
         checked.faults.append(fault)

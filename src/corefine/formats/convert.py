@@ -55,18 +55,16 @@ def convert(
     The target is a file for all documents, a folder that gets the same files as the source (or a file for each
     document, if the format needs that), or standard output (`-`). On an error nothing is written. A document that
     cannot be read is an error unless `skip_faulty`, and so is a loss unless `lossy`. With `repair`, a bad bracket
-    or link costs only itself.
+    or link is left out and its document kept.
     """
     summary = Summary()
     inputs: list[FoundFile | None] = [None] if source == STREAM else [*find_files([source], from_)]
     summary.files = len(inputs)
     several = len(inputs) > 1 or (source != STREAM and is_folder(Path(source)))
     format_ = format_for(None if target == STREAM or is_folder(Path(target)) else target, to)
-    unreadable = 0
 
     def note(fault: Fault) -> None:
-        nonlocal unreadable
-        unreadable += fault.fatal
+        summary.left_out += fault.fatal
         summary.repaired += not fault.fatal
         on_fault(fault)
 
@@ -89,14 +87,13 @@ def convert(
                 relative = found.relative if found else Path("stdin")
                 place = Path(target) / (renamed(relative, format_) if format_.many else relative.parent)
                 lost += write_files(documents(found), format_, place, files, folder=True)
-        if unreadable and not skip_faulty:
+        if summary.left_out and not skip_faulty:
             raise InputError(
-                f"{unreadable} faults leave documents unreadable; nothing was written (see corefine check)"
+                f"{summary.left_out} faults leave documents unreadable; nothing was written (see corefine check)"
             )
         if not lossy:
             refuse_losses(lost, format_)
     summary.lost = dict(lost)
-    summary.left_out = unreadable
     return summary
 
 

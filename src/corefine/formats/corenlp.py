@@ -1,6 +1,6 @@
-"""Stanford CoreNLP's JSON: `sentences` with tokens, and `corefs`, the chains, with places by sentence and token.
+"""Stanford CoreNLP's JSON: `sentences` with tokens, and `corefs`, the chains, by sentence and token numbers.
 
-The text is put together from the tokens and what CoreNLP says stands before and after them. All other annotation
+The text is rebuilt from the tokens and the white space that CoreNLP records before and after them. All other annotation
 (parses, dependencies, attributes of mentions) is kept, and written back as long as the mentions exist.
 """
 
@@ -29,7 +29,7 @@ _OF_TOKEN = frozenset(
     (*LAYERS, *"index word originalText characterOffsetBegin characterOffsetEnd before after speaker".split())
 )
 _NOBODY = frozenset((None, "", "PER0"))
-"""What CoreNLP says of tokens that nobody speaks."""
+"""CoreNLP's speaker of tokens that nobody speaks."""
 
 
 def read(source: Source) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""Which format a file is in, by its first bytes."""
+"""Recognises the format of a file by its first bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = re.compile(r"^(#.*\n|\n)*\d[^\t\n]*(\t[^\t\n]+){9}$", re.MULTILINE)
 
 
 class Head:
-    """The first bytes of a file, unpacked, and what can be seen in them."""
+    """The first bytes of a file, decompressed, and what they show."""
 
     def __init__(self, data: bytes) -> None:
         if data[:2] == b"\x1f\x8b":
@@ -60,7 +60,7 @@ def head_of(path: str | PathLike[str]) -> Head:
 
 
 def _keys(text: str) -> dict[str, str]:
-    """The fields of the first object at the top, or in a list at the top, of JSON that may end anywhere."""
+    """The fields of the first object of a JSON text, or of a list of objects. The text may be cut off anywhere."""
     found: dict[str, str] = {}
     depth = 0
     level = 2 if text[0] == "[" else 1

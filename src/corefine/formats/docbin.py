@@ -2,7 +2,7 @@
 
 Groups called `coref_clusters_1`, `coref_clusters_2` and so on are read, as corefine, spaCy's experimental coreference
 component and others write them, and so are groups of any name in which the word "coref" or "cluster" occurs and that
-ends in a number. What a Doc has no place for goes along in `doc.user_data`.
+ends in a number. What does not fit into a Doc is stored in `doc.user_data`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "spacy"
 KEY = "corefine"
-"""Where `doc.user_data` holds what a Doc has no place for."""
+"""The key in `doc.user_data` for what does not fit into a Doc."""
 
 PREFIX = "coref_clusters"
 _GROUP = re.compile(r".*(coref|cluster).*\d+", re.IGNORECASE)
@@ -155,7 +155,7 @@ _UPOS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT
 
 
 def _words(document: Document, text: str, offsets: Any) -> tuple[list[str], list[bool], list[bool], list[int]]:
-    """spaCy's tokens: those of the document, and between them tokens of white space; and where each one went."""
+    """spaCy's tokens, which are the document's and white space between them, and the new index of each token."""
     words: list[str] = []
     spaces: list[bool] = []
     starts: list[bool] = []

@@ -1,4 +1,4 @@
-"""What a format can express: one row of the table in docs/formats.md, and of `corefine formats`."""
+"""What a format can express: one row of the table in docs/formats.md and in `corefine formats`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expresses:
-    """What comes back when a document is written and read again.
+    """What is kept when a document is written and read again.
 
     entities         mentions, nested or not, and entities of one mention
     crossing         mentions of one entity that cross each other
@@ -42,7 +42,7 @@ class Expresses:
 
 
 def losses(document: Document, expresses: Expresses, own: str) -> Counter[str]:
-    """What the table says is lost of a document, and what other formats left in it."""
+    """What a document loses according to the table, and what other formats left in it."""
     layers = () if expresses.layers == ANY else [name for name in document.layers if name not in expresses.layers]
     found = lost.of_extra(document, own) + lost.count(
         empty_names=not document.name,

@@ -1,4 +1,4 @@
-"""JSON that may hold anything, checked: objects of lines, and their fields."""
+"""Checked access to untrusted JSON: the objects of a file, and their fields."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def json_value(text: str) -> Any:
 
 
 def json_records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file, each with its line: one object a line, or one JSON text, which may be a list of them."""
+    """The objects of a file with their lines: one object per line, or one JSON text, which may be a list."""
     lines = (line for line in source.lines() if line.text.strip())
     first = next(lines, None)
     if first is None:

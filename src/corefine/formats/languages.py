@@ -1,4 +1,4 @@
-"""Which language a text is in, by its script and its most common words. Nothing is downloaded.
+"""Detects the language of a text by its script and its most common words. Nothing is downloaded.
 
 The common words are the stop words that spaCy has for some 70 languages.
 """
@@ -55,15 +55,15 @@ SCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kana": ("\u3040-\u30ff\uff66-\uff9f", ("ja",)),
     "han": ("\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", ("zh",)),
 }
-"""The characters of each script but the Latin one, and the languages that are written in it."""
+"""The characters of each script except Latin, and the languages written in it."""
 
 SAMPLE = 30_000
-"""Characters that are looked at."""
+"""How many characters are examined."""
 FEWEST_WORDS, FEWEST_DIFFERENT = 5, 4
 LEAST_SHARE = 0.12
-"""Common words of the language that a text must have, in number and as a share of its words, to be sure."""
+"""How many common words of a language a text must have, as a number and as a share of its words."""
 LEAST_KANA = 0.05
-"""The share of kana among the characters of a Japanese text, at least."""
+"""The smallest share of kana in a Japanese text."""
 
 _OF_SCRIPT = {name: re.compile(f"[{characters}]") for name, (characters, _) in SCRIPTS.items()}
 _LETTER = re.compile(r"[^\W\d_]")
@@ -76,14 +76,14 @@ def language_name(code: str) -> str:
 
 
 def detect(text: str) -> str | None:
-    """The code of the language of a text; None if it is too short or odd to tell."""
+    """The language code of a text; None if it cannot be told."""
     sample = text[:SAMPLE]
     letters = len(_LETTER.findall(sample))
     counts = {name: len(pattern.findall(sample)) for name, pattern in _OF_SCRIPT.items()}
     if counts["kana"] and counts["kana"] >= LEAST_KANA * (counts["kana"] + counts["han"]):
         counts["kana"] += counts.pop("han")
     script, most = max(counts.items(), key=lambda pair: pair[1])
-    weight = 3 if script in ("han", "kana") else 1  # a word has fewer characters there
+    weight = 3 if script in ("han", "kana") else 1  # words are shorter there
     if 2 * weight * most > letters + (weight - 1) * most:
         candidates = SCRIPTS[script][1]
         return candidates[0] if len(candidates) == 1 else _by_words(sample, candidates) or candidates[0]
@@ -91,14 +91,14 @@ def detect(text: str) -> str | None:
 
 
 def with_language(document: Document) -> Document:
-    """The document with the language of its words, if it names none and they tell."""
+    """The document with its detected language, if it names none and one is found."""
     if document.language is not None:
         return document
     return replace(document, language=detect(document.text or " ".join(document.tokens[:SAMPLE])))
 
 
 def _by_words(text: str, candidates: Iterable[str]) -> str | None:
-    """The candidate whose common words make up most of the text; a word that many languages have counts less."""
+    """The candidate whose common words make up most of the text. Words shared by many languages count less."""
     words = Counter(word.lower() for word in _WORD.findall(text))
     owners: Counter[str] = Counter()
     common = {code: _stop_words(code) & words.keys() for code in candidates}
@@ -119,7 +119,7 @@ def _latin() -> tuple[str, ...]:
 
 @cache
 def _stop_words(code: str) -> frozenset[str]:
-    """spaCy's stop words. Only their file is read: the rest of a language takes long to load."""
+    """spaCy's stop words. Only their file is read, because loading a whole language takes long."""
     package = find_spec("spacy")
     if package is None or package.origin is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Which format a file has: by name, by ending, or by content."""
+"""Finds the format of a file by name, ending or content."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from corefine.formats.detect import Head, head_of
 from corefine.formats.registry import FORMATS, Format
 
 GENERIC = frozenset((".json", ".xml", ".tsv", ".zip"))
-"""Endings that many other files have too. Such a file is of a known format only if it looks like it."""
+"""Endings that other files often have too. Such a file has a known format only if its content looks like it."""
 
 
 def format_for(path: str | PathLike[str] | None, name: str | None = None) -> Format:
-    """The format of this name, or else the one that the ending of the path tells, for a file to be written."""
+    """The format of a file to be written: the one with this name, or else that of the path's ending."""
     if name is not None:
         return plugins.named("formats", name, FORMATS, Format)
     if path is None:
@@ -36,7 +36,7 @@ def known_formats() -> dict[str, Format]:
 
 
 def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head | None = None) -> Format:
-    """The format of a file to be read: the one named, or that of its ending, or of its content if that says more."""
+    """The format of a file to be read: the one named, that of its ending, or that of its content."""
     if name is not None:
         return format_for(None, name)
     ending = ending_of(Path(path))
@@ -62,7 +62,7 @@ def format_of_stream(head: Head) -> Format:
 
 
 def _looking_like(head: Head, formats: Iterable[Format]) -> Format | None:
-    """The first format that the head looks like. JSON lines comes last, as others have fields of its names too."""
+    """The first format that the head looks like. JSON lines comes last, because others share its field names."""
     ordered = sorted(formats, key=lambda format_: format_.name == jsonl.NAME)
     return next((format_ for format_ in ordered if format_.looks is not None and format_.looks(head)), None)
 
@@ -77,12 +77,12 @@ def with_ending(ending: str) -> list[Format]:
 
 
 def ending_of(path: Path) -> str:
-    """The ending that tells the format: `.conll` of `a.conll.gz`."""
+    """The ending that determines the format: `.conll` of `a.conll.gz`."""
     return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
 
 
 def knows(path: Path) -> bool:
-    """Whether the path's ending tells a format. If other files have that ending too, a file must look like it."""
+    """Whether the path's ending belongs to a format. If other files share the ending, the content must fit too."""
     ending = ending_of(path)
     likely = with_ending(ending)
     if ending in GENERIC and path.is_file():
@@ -91,7 +91,7 @@ def knows(path: Path) -> bool:
 
 
 def renamed(path: Path, format_: Format) -> Path:
-    """The path with an ending of the format. An ending that is one already stays, and so does .gz."""
+    """The path with an ending of the format. An ending of the format is kept, and so is .gz."""
     packed = ".gz" if path.suffix == ".gz" else ""
     if ending_of(path) in format_.endings:
         return path

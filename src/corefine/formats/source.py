@@ -24,7 +24,7 @@ Where = str | PathLike[str] | BinaryIO
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 19
-"""Bytes read at a time: smaller blocks take a quarter more time for CoNLL-U, larger ones no longer fit a cache."""
+"""Bytes read at a time. For CoNLL-U, smaller blocks take a quarter more time; larger ones do not fit the cache."""
 
 
 class Line(NamedTuple):
@@ -40,7 +40,7 @@ class Source:
 
     Without `on_fault`, the first fault that makes a document unreadable raises `FormatError`. With it, every fault is
     handed over, unreadable documents are left out, and reading goes on. `language` is for documents that name none.
-    With `repair`, a bad bracket or link costs only itself, and not its document.
+    With `repair`, a bad bracket or link is left out and its document kept.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Source:
     ) -> None:
         """Report a fault of the current document (or of the file, if `document` is None).
 
-        A `mendable` fault costs only what it is about, if the caller wants files to be repaired.
+        With `repair`, a `mendable` fault leaves out only the faulty part.
         """
         name = self._document if document == "" else document
         if mendable and self.repair:

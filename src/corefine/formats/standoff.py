@@ -1,4 +1,4 @@
-"""Mentions that point into a text by characters, joined by links: what annotation tools have.
+"""Mentions given by character offsets and joined by links, as in annotation tools.
 
 `clusters` makes entities of them, `still_true` and `missing_links` turn entities back into links.
 """
@@ -43,7 +43,7 @@ def clusters(
     found: dict[str, list[Span]] = {}
     places: dict[str, Span] = {}
     owner: dict[Span, str] = {}
-    # a span may be marked several times, with several types: marks without links follow the one that has them
+    # a span may be marked several times with different types; marks without links follow the one with links
     for id_ in sorted(regions, key=lambda i: len(groups.of[i]) == 1):
         parts, line = regions[id_]
         group = groups.of[id_]
@@ -62,7 +62,7 @@ def clusters(
 def still_true(
     clusters: Sequence[Cluster], ids: Mapping[Span, Sequence[str]], links: Sequence[Sequence[str]]
 ) -> tuple[LinkedIds, list[bool]]:
-    """Which links of the source still join mentions of one entity, and the groups of identifiers that those join."""
+    """The source's links that still join mentions of one entity, and the groups of identifiers that they join."""
     entity = {id_: n for n, cluster in enumerate(clusters) for span in cluster for id_ in ids.get(span, ())}
     groups = LinkedIds(entity)
     for marks in ids.values():
@@ -96,7 +96,7 @@ def characters(span: Span, offsets: Sequence[Characters]) -> Characters:
 
 
 def utf16(text: str) -> list[int] | None:
-    """For each place in a text its place in UTF-16, as Java and JavaScript count; None if they are all the same."""
+    """For each offset in a text its offset in UTF-16, as Java and JavaScript count; None if they are all equal."""
     if text.isascii() or all(character <= "\uffff" for character in text):
         return None
     places = [0]

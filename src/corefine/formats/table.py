@@ -43,7 +43,7 @@ def _layers(layers: tuple[str, ...] | str) -> str:
 
 def rows() -> list[list[str]]:
     """A row for each format."""
-    told = 4  # of a format that is only read, what it is called and where it is found
+    told = 4  # formats that are only read have no further columns
     return [
         [cell(each) if each.files or number < told else "" for number, cell in enumerate(COLUMNS.values())]
         for each in FORMATS.values()

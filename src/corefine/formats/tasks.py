@@ -1,8 +1,8 @@
 """Tasks of annotation tools (Prodigy, Label Studio, doccano): a text, marked spans, relations between them.
 
 Every marked span is a mention, and relations of the kind "coreference" join mentions to entities. Labels, identifiers,
-other relations and unknown fields are kept in `extra` and written back. The tools hand back any field of a task, so
-what a task has no place for (tokens, sentences, speakers, layers) goes along in a field `corefine`.
+other relations and unknown fields are kept in `extra` and written back. The tools preserve every field of a task, so
+what does not fit into a task (tokens, sentences, speakers, layers) is stored in a field `corefine`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from corefine.formats.source import Source
 from corefine.formats.tokens import Characters, Tokens, divided, overlapping, text_of, tokenise
 
 CARRIER = "corefine"
-"""The field of a task for what the tool does not know."""
+"""The field of a task for what does not fit into it."""
 
 
 @dataclass(slots=True)
 class Task:
-    """One task as a reader found it.
+    """One task as it was read.
 
     regions      identifier -> [start, end) characters
     labels       identifier -> label
@@ -51,7 +51,7 @@ class Task:
     fields: dict[str, Any] = field(default_factory=dict)
 
     def relate(self, label: str | None, ends: tuple[str, str], raw: Any) -> None:
-        """Add a relation. One without a label is taken for coreference, as there is no other kind then."""
+        """Add a relation. One without a label counts as coreference."""
         same = label is None or standoff.SAME.fullmatch(label)
         (self.links if same else self.others).append((ends, raw))
 
@@ -137,7 +137,7 @@ def _check(source: Source, task: Task) -> None:
 
 
 def _find_quotes(source: Source, task: Task) -> None:
-    """Move a region to where the text holds what it quotes, if that is in one place only; else report it."""
+    """Move a region to the place of the text that it quotes, if there is only one; otherwise report it."""
     for id_, quote in list(task.quotes.items()):
         start, end = task.regions[id_]
         actual = task.text[max(start, 0) : max(end, 0)]
@@ -208,7 +208,7 @@ def _fields(carried: dict[str, Any], before: Tokens, words: Tokens) -> dict[str,
 
 
 def carried(document: Document, format: str, *, own: Tokens | None = None) -> dict[str, Any]:
-    """What goes along in the field `corefine`. `own` are the tokens that the tool has and sentences by rules."""
+    """The content of the field `corefine`. `own` are the tool's own tokens, with sentences by rules."""
     text, offsets = text_of(document)
     again = own or _again(document, text, offsets)
     record: dict[str, Any] = {"part": document.part or None}
@@ -270,7 +270,7 @@ class Written:
 
 
 def written(document: Document, format: str, mentions: Mapping[Span, Characters], new: str) -> Written:
-    """What is to be written. A new mention gets an identifier that begins with `new`."""
+    """What to write. A new mention gets an identifier that begins with `new`."""
     extra = kept(document, format)
     known: dict[str, list[tuple[str, str]]] = {}
     for place, id_, label in lost.entries(extra, "mention labels", 3):
@@ -294,7 +294,7 @@ def written(document: Document, format: str, mentions: Mapping[Span, Characters]
 
 
 def losses(document: Document) -> Counter[str]:
-    """What a task loses, whatever goes along in it."""
+    """What a task loses despite the field `corefine`."""
     text, offsets = text_of(document)
     blank = sum(not text[slice(*standoff.characters(span, offsets))].strip() for span in document.mentions)
     return lost.count(

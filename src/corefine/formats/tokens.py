@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 DEFAULT_LANGUAGE = "en"
-"""Whose rules are used where a text does not tell its language."""
+"""The language whose rules are used if the language of a text is unknown."""
 
 BY_CHARACTERS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 """Languages without spaces between words."""
 NEED_PACKAGES = frozenset({"ko", "vi"})
-"""Languages whose words spaCy only splits with packages of their own. The rules for languages in general do."""
+"""Languages that spaCy splits only with further packages. The general rules are used for them."""
 OTHERS = "xx"
-"""spaCy's rules for languages in general."""
+"""spaCy's rules for any language."""
 
 _KATAKANA = "\u30a1-\u30ff\uff66-\uff9f"
 _HAN_AND_HIRAGANA = "\u3005-\u3007\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -93,7 +93,7 @@ def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sente
 
 
 def divided(words: Tokens, cuts: Sequence[int], text: str) -> Tokens:
-    """The tokens, with those that have a cut (in order) inside them divided there, unless tokens overlap."""
+    """The tokens, divided at the cuts (in order) inside them, unless tokens overlap."""
     offsets = tuple(_cut(words.offsets, cuts)) if not overlapping(words.offsets) else words.offsets
     if len(offsets) == len(words.offsets):
         return words
@@ -173,18 +173,18 @@ def text_of(document: Document) -> tuple[str, Sequence[Characters]]:
 
 
 def differing(document: Document) -> int:
-    """How many tokens are written otherwise than the text has them."""
+    """How many tokens differ from the text at their offsets."""
     text, offsets = text_of(document)
     return sum(text[a:z] != token for token, (a, z) in zip(document.tokens, offsets, strict=True))
 
 
 def overlapping(offsets: Sequence[Characters]) -> int:
-    """How many tokens begin before the one before them ends."""
+    """How many tokens begin before the previous one ends."""
     return sum(a[1] > b[0] for a, b in pairwise(offsets))
 
 
 def apart(offsets: Sequence[Characters]) -> list[Characters]:
-    """The same, but a token that begins before the one before it ends begins there."""
+    """The same offsets, but a token that overlaps the previous one begins where that one ends."""
     made: list[Characters] = []
     for start, end in offsets:
         begin = max(start, made[-1][1] if made else 0)

@@ -1,4 +1,4 @@
-"""UIMA CAS as XMI or JSON, through dkpro-cassis: what INCEpTION, WebAnno, DKPro and CorefAnnotator exchange.
+"""UIMA CAS as XMI or JSON, read with dkpro-cassis: the exchange format of INCEpTION, DKPro and CorefAnnotator.
 
 Coreference is a chain layer (a chain's `first` link, each link's `next`), under whatever name, or CorefAnnotator's
 mentions, each with its Entity. All other annotation is kept in `extra` as CAS JSON, and written back. XMI needs a type
@@ -88,7 +88,7 @@ def read_json(source: Source) -> Iterator[Document]:
 
 
 def _sound(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Document | None:
-    """The document; a fault if features have values of other types than they should, which cassis does not check."""
+    """The document. Features with values of the wrong type, which cassis does not check, are a fault."""
     try:
         return _document(source, cas, name, part, whole)
     except (AttributeError, TypeError, ValueError, LookupError) as error:
@@ -188,7 +188,7 @@ def _chain(chain: Any) -> list[Any]:
 
 
 def _words(cas: Cas, text: str, source: Source, marks: list[tuple[int, int]]) -> Tokens:
-    """The tokens of the CAS, or if it has none, those of the rules, divided where mentions begin and end."""
+    """The tokens of the CAS or, if it has none, tokens by rules, divided where mentions begin and end."""
     types = {type_.name.rpartition(".")[2]: type_.name for type_ in cas.typesystem.get_types()}
     tokens: list[tuple[int, int]] = []
     if "Token" in types:
@@ -207,7 +207,7 @@ def _words(cas: Cas, text: str, source: Source, marks: list[tuple[int, int]]) ->
 
 
 def _apart(tokens: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The tokens without those that begin before the one before them ends."""
+    """The tokens without those that overlap the previous one."""
     kept: list[tuple[int, int]] = []
     for token in tokens:
         if not kept or token[0] >= kept[-1][1]:
@@ -251,7 +251,7 @@ def losses(document: Document) -> Counter[str]:
 
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What XML cannot hold."""
+"""Characters that XML does not allow."""
 
 
 def xmi_losses(document: Document) -> Counter[str]:
@@ -260,7 +260,7 @@ def xmi_losses(document: Document) -> Counter[str]:
 
 
 def _for_xml(document: Document) -> Document:
-    """The document with other characters for those that XML cannot hold."""
+    """The document with replacements for characters that XML does not allow."""
 
     def fit(text: str) -> str:
         return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
@@ -286,7 +286,7 @@ def _cas(document: Document) -> Cas:
                 cas = cassis.load_cas_from_json(json.dumps(kept["annotations"]))
                 if cas.sofa_string != text:
                     cas = None
-            except Exception:  # it may come from anywhere: then the document is written without it
+            except Exception:  # it may be unusable; the document is then written without it
                 cas = None
         if cas is None:
             cas = cassis.Cas(typesystem=basic_typesystem())
@@ -343,7 +343,7 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
 
 
 def _solid(clusters: list[list[Span]], text: str, offsets: Sequence[tuple[int, int]]) -> list[list[Span]]:
-    """The mentions without tokens of white space at their ends, which no reader of a CAS takes for tokens."""
+    """The mentions without white-space tokens at their ends, which readers of a CAS ignore."""
     solid = [token for token, (start, end) in enumerate(offsets) if text[start:end].strip()]
     if len(solid) == len(offsets):
         return clusters

@@ -26,7 +26,7 @@ _NAMESPACE = re.compile(r"xmlns:([\w.-]+)=[\"']http:///([\w/.-]*)\.ecore[\"']")
 
 @contextmanager
 def library() -> Iterator[Any]:
-    """The library, with its warnings silenced: what they say is reported as faults."""
+    """The library, with its warnings silenced; they are reported as faults."""
     try:
         import cassis
     except ImportError as error:

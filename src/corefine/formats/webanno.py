@@ -231,9 +231,9 @@ class _Reader:
         return Span(first, last) if first <= last else None
 
     def _text(self) -> tuple[str, tuple[Characters, ...]]:
-        """The text, with spaces where the file does not say what stands between sentences, and offsets in it."""
+        """The text and the offsets of tokens, with spaces for the text between sentences, which is not in the file."""
         text, offsets = "", list[Characters]()
-        if not self.words or self.starts[-1] == len(self.words):  # a sentence without a sound row
+        if not self.words or self.starts[-1] == len(self.words):  # a sentence without a valid row
             return text, ()
         at = 0  # where the text ends, as Java counts
         for start, end in zip(self.starts, [*self.starts[1:], len(self.words)], strict=True):
@@ -284,7 +284,7 @@ def _partial(document: Document) -> int:
 
 
 def _between(document: Document) -> int:
-    """The sentences after which the text has something else than a line break."""
+    """The sentences that are followed by something other than a line break."""
     text, offsets = text_of(document)
     spans = document.sentence_spans
     gaps = [text[offsets[a.end][1] : offsets[b.start][0]] for a, b in pairwise(spans)]
@@ -329,7 +329,7 @@ def _in_text(text: str) -> str:
 
 
 def _layers(document: Document, headers: Sequence[str]) -> list[_Layer]:
-    """The layers of the source, those that the document has besides, and a chain layer."""
+    """The layers of the source, further layers of the document, and a chain layer."""
     layers: list[_Layer] = []
     for header in headers or []:
         features = header.partition("=")[2].split("|")[1:] or [""]
@@ -346,7 +346,7 @@ def _layers(document: Document, headers: Sequence[str]) -> list[_Layer]:
 
 
 def _inside(kept: dict[str, Any], document: Document) -> dict[Span, Characters]:
-    """The mentions that cover a part of one token, and their places."""
+    """The mentions that cover a part of one token, with their offsets."""
     found = {}
     known = {str(span): span for span in document.mentions if span.start == span.end}
     for place, start, end in lost.entries(kept, "parts of tokens", 3):

@@ -18,7 +18,7 @@ from corefine.formats.registry import Format, Render
 from corefine.formats.text import file_stem
 
 OnSkip = Callable[[Document, str], None]
-"""Gets a document that was left out, and why."""
+"""Called with a document that was left out, and the reason."""
 
 
 def write(
@@ -170,7 +170,7 @@ def _rendered(
         return _Rendered(format_.losses(document), [_bytes(document, render) for render in renders])
     try:
         return _Rendered(format_.losses(document), [_bytes(document, render) for render in renders])
-    except Exception as error:  # whatever is wrong with one document must not stop the others
+    except Exception as error:  # one bad document must not stop the others
         on_skip(document, str(error) or type(error).__name__)
         return None
 

@@ -22,8 +22,8 @@ from sqlalchemy import Connection
 
 from corefine.errors import CorefineError, InputError
 from corefine.files import PRIVATE_FOLDER
-from corefine.formats.sent.reader import Task
-from corefine.formats.sent.unpacking import Limits
+from corefine.formats.uploads.reader import UploadTask
+from corefine.formats.uploads.unpacking import Limits
 from corefine.project.project import Project
 from corefine.project.store import documents
 from corefine.project.store.documents import NewDocument
@@ -31,7 +31,7 @@ from corefine.project.work.given import Use, use
 
 LOG = logging.getLogger("corefine.uploads")
 
-READER = "corefine.formats.sent.reader"
+READER = "corefine.formats.uploads.reader"
 FOLDER = "uploads"
 MOST_WAITING = 20
 KEPT = 100
@@ -217,7 +217,7 @@ class _Import:
             raise RuntimeError("the reader has no pipes")
         upload = self.upload
         limits = self.importer.limits.to_json()
-        task = Task(str(upload.path), upload.name, str(folder), upload.files_done, limits, upload.language)
+        task = UploadTask(str(upload.path), upload.name, str(folder), upload.files_done, limits, upload.language)
         watch = threading.Timer(SILENT_SECONDS, reader.kill)
         try:
             _say(reader.stdin, asdict(task))

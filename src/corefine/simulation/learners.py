@@ -224,8 +224,7 @@ class NeuralLearner:
 
 def recipe_of(config: SimulationConfig) -> Recipe:
     """The recipe that the settings name, with their word vectors and changes."""
-    recipe = resolve_recipe(config.recipe).with_settings(config.set)
-    return recipe if config.vectors is None else recipe.with_vectors(Path(config.vectors))
+    return resolve_recipe(config.recipe).adapted(config.set, None if config.vectors is None else Path(config.vectors))
 
 
 def resolve_recipe(name: str) -> Recipe:

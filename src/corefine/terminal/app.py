@@ -180,11 +180,11 @@ class Terminal(App[None]):
             self.query_one(text.Reader).clear()
             return
         document = opened.session.document
-        marks = [text.Mark(question.mention, text.YELLOW, "⟦⟧")]
+        marks = [text.Highlight(question.mention, text.YELLOW, "⟦⟧")]
         if question.antecedent is not None:
-            marks.append(text.Mark(question.antecedent, text.BLUE, "⟨⟩"))
+            marks.append(text.Highlight(question.antecedent, text.BLUE, "⟨⟩"))
         if self.mode == MARKING:
-            marks.insert(0, text.Mark(self.marked, text.GREEN, "‹›"))
+            marks.insert(0, text.Highlight(self.marked, text.GREEN, "‹›"))
         self.query_one(text.Reader).show(text.marked_text(document, marks, context=CONTEXT))
         self.query_one("#question", Static).update(Text(self._asked(document, question)))
 

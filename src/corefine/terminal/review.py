@@ -19,7 +19,7 @@ from corefine.document import Cluster, Document, Span
 from corefine.errors import AnswerError, ContradictionError
 from corefine.project.work import edits
 from corefine.project.work.workspaces import Workspaces
-from corefine.terminal.text import BLUE, YELLOW, Mark, Reader, marked_text
+from corefine.terminal.text import BLUE, YELLOW, Highlight, Reader, marked_text
 
 CONTEXT = 4
 
@@ -119,7 +119,7 @@ class ReviewScreen(Screen[None]):
         here = next((cluster for cluster in self.clusters if span in cluster), (span,))
         near = self.document.sentence_of(span)
         others = [each for each in here if each != span and abs(self.document.sentence_of(each) - near) <= CONTEXT]
-        marks = [Mark(span, YELLOW, "⟦⟧"), *(Mark(each, BLUE, "⟨⟩") for each in others)]
+        marks = [Highlight(span, YELLOW, "⟦⟧"), *(Highlight(each, BLUE, "⟨⟩") for each in others)]
         self.query_one(Reader).show(marked_text(self.document, marks, context=CONTEXT))
 
     def _tell(self, message: str) -> None:

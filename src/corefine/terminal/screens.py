@@ -19,7 +19,7 @@ from corefine.document import Document
 from corefine.errors import AnswerError
 from corefine.project.store import log
 from corefine.project.work.workspaces import Workspaces
-from corefine.terminal.text import BLUE, GREEN, YELLOW, Mark, Reader, marked_text
+from corefine.terminal.text import BLUE, GREEN, YELLOW, Highlight, Reader, marked_text
 
 MOST = 500
 CONTEXT = 2
@@ -106,7 +106,7 @@ class HistoryScreen(Screen[None]):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         line = self.lines[event.option_index]
         looks = ((YELLOW, "⟦⟧"), (BLUE, "⟨⟩"), (GREEN, "‹›"))
-        marks = [Mark(span, *look) for span, look in zip(wording.spans_in_order(line.entry), looks, strict=False)]
+        marks = [Highlight(span, *look) for span, look in zip(wording.spans_in_order(line.entry), looks, strict=False)]
         self.query_one(Reader).show(marked_text(line.document, marks, context=CONTEXT))
 
     def action_withdraw(self) -> None:

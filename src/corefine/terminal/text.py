@@ -15,7 +15,7 @@ from corefine.document import Document, Span
 YELLOW, BLUE, GREEN = "#000000 on #facc15", "#ffffff on #1d4ed8", "#000000 on #4ade80"
 
 
-class Mark(NamedTuple):
+class Highlight(NamedTuple):
     """How a span is shown: its style, and the signs before and after it."""
 
     span: Span
@@ -30,7 +30,7 @@ class MarkedText(NamedTuple):
     focus: int
 
 
-def marked_text(document: Document, marks: Sequence[Mark], *, context: int) -> MarkedText:
+def marked_text(document: Document, marks: Sequence[Highlight], *, context: int) -> MarkedText:
     """The sentences with marks and `context` sentences around each. Where marks overlap, the first one's style wins."""
     near = {document.sentence_of(mark.span) for mark in marks}
     text, focus, folded = Text(), 0, 0
@@ -54,7 +54,7 @@ def _fold(text: Text, sentences: int) -> None:
         text.append(f"… {sentences} sentence{'' if sentences == 1 else 's'} …\n", style="dim")
 
 
-def _token(text: Text, document: Document, marks: Sequence[Mark], token: int) -> None:
+def _token(text: Text, document: Document, marks: Sequence[Highlight], token: int) -> None:
     here = [mark for mark in marks if any(part.start <= token <= part.end for part in mark.span.parts)]
     opening = "".join(mark.signs[0] for mark in here if any(part.start == token for part in mark.span.parts))
     closing = "".join(mark.signs[1] for mark in here[::-1] if any(part.end == token for part in mark.span.parts))

@@ -1,4 +1,4 @@
-"""Connections that are bounded: how many there are, and how long they may keep the server waiting."""
+"""Limits on connections: how many there are, and how long they may keep the server waiting."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from corefine.web.peers import is_loopback
 
 MOST_CONNECTIONS = 500
 MOST_OF_ONE_ADDRESS = 100
-"""A proxy on this machine has all the connections of its clients, so loopback has no such bound."""
+"""A proxy on this machine holds the connections of all its clients, so loopback has no such limit."""
 REQUEST_SECONDS = 15.0
-"""Until a request's headers are there, from its first byte or from the beginning of the connection."""
+"""Time for the headers of a request to arrive, from its first byte or from the beginning of the connection."""
 READ_SECONDS = 60.0
-"""Until the other side has taken what was sent."""
+"""Time for the client to read what was sent."""
 
 _BODY = json.dumps({"error": {"kind": "unavailable", "message": "too many connections are open: try again"}}).encode()
 FULL = (
@@ -26,7 +26,7 @@ FULL = (
 
 
 class BoundedConnection(H11Protocol):
-    """uvicorn's protocol, which waits for ever for slow clients, with an end to that."""
+    """uvicorn's protocol with timeouts; by itself it waits for slow clients for ever."""
 
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None

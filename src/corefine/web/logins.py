@@ -1,4 +1,4 @@
-"""Logins that failed: an address with many of them has to wait."""
+"""Limits failed logins by address."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from corefine.web.api.problems import ApiError
 from corefine.web.peers import network_of
 
 FAILED_LOGINS, FAILED_SECONDS = 10, 60.0
-"""Logins of one address that may fail, in how many seconds."""
+"""How many logins of one address may fail, within how many seconds."""
 MOST_ADDRESSES = 10_000
 
 
 class FailedLogins:
-    """Counts the logins that failed, by address."""
+    """Counts failed logins by address."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

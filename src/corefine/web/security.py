@@ -1,6 +1,6 @@
-"""Checks on every request: its Host, the origin of a change, its size. What fails unforeseen gets a number here.
+"""Checks every request: its Host, its origin, its size. Unexpected errors get a number that is also in the log.
 
-Responses get headers that let the page load and run only what this server serves.
+Response headers allow the page to load and run only what this server serves.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def host_name(host: str) -> str:
 
 
 def _place(origin: str) -> str | None:
-    """Name and port in an Origin header; None if it makes no sense."""
+    """The host and port in an Origin header; None if it is invalid."""
     try:
         return urlsplit(origin).netloc
     except ValueError:

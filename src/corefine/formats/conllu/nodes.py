@@ -1,4 +1,4 @@
-"""The mentions of a document as CorefUD has them, with empty nodes and a head, for scoring by its conventions."""
+"""The mentions of a document in CorefUD's form, with empty nodes and a head, for scoring by its conventions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def node_clusters(document: Document) -> list[list[NodeMention]]:
 
 
 def _nodes(document: Document, extra: ConlluExtra) -> tuple[list[Node], list[str]]:
-    """All words and empty nodes in order, and what `extra` calls them."""
+    """All words and empty nodes in order, and their names in `extra`."""
     empty: dict[tuple[int, int], list[tuple[Node, str]]] = {}
     for number, (sentence, after, id_, _) in enumerate(extra.rows):
         if "." in id_:

@@ -1,7 +1,7 @@
 """Layers over the encoder's states that give tokens context from beyond the encoder's window.
 
-`LSTM` reads one token after another, so a document takes as many steps as it has tokens. `Scan` is a recurrence whose
-gates do not depend on its own state, so all T steps are computed together in log2(T) rounds.
+`LSTM` reads one token after another, so a document takes as many steps as it has tokens. `GatedScan` is a recurrence
+whose gates do not depend on its own state, so all T steps are computed together in log2(T) rounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class LSTM(nn.LSTM):
         return torch.cat([states, super().forward(states[None])[0].squeeze(0)], dim=1)
 
 
-class Scan(nn.Module):
+class GatedScan(nn.Module):
     """A projection of the states, plus a gated recurrence over it in both directions: [T, D] -> [T, 2 W].
 
     h_t = keep_t * h_(t-1) + (1 - keep_t) * value_t, where keep and value depend on token t alone.

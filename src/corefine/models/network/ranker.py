@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import HeadConfig, ModelConfig
-from corefine.models.network.context import LSTM, Scan
+from corefine.models.network.context import LSTM, GatedScan
 from corefine.models.network.inputs import Inputs, Surface
 from corefine.models.network.pairs import PairScorer
 from corefine.models.network.spans import MASKED, MentionScores, SpanScorer, TopSpans, prune
@@ -66,9 +66,9 @@ class SpanRanker(nn.Module):
         self.mix = nn.Parameter(torch.zeros(layers)) if layers > 1 else None
         self.surfaces = nn.Embedding(2 * len(Surface), head.feature_width) if head.surface else None
         size = width + (head.feature_width if head.surface else 0)
-        self.context: LSTM | Scan | None = None
+        self.context: LSTM | GatedScan | None = None
         if head.context != "none":
-            self.context = (LSTM if head.context == "lstm" else Scan)(size, head.context_width)
+            self.context = (LSTM if head.context == "lstm" else GatedScan)(size, head.context_width)
             size = self.context.size
         self.spans = SpanScorer(head, size, config.encoder.words_width)
         self.pair = PairScorer(head, self.spans.size)

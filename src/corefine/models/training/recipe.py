@@ -120,6 +120,14 @@ class Recipe(Config):
         encoder = replace(self.model.encoder, path=str(path), word_width=vectors_width(path))
         return replace(self, model=replace(self.model, encoder=encoder))
 
+    def adapted(self, changes: Sequence[str], vectors: Path | None) -> Recipe:
+        """The recipe with changed settings and a file of word vectors, as --set and --vectors give them.
+
+        A width that is set is kept, so that vectors of another width are refused.
+        """
+        changed = self.with_settings(changes)
+        return changed if vectors is None else changed.with_vectors(vectors).with_settings(changes)
+
     def with_settings(self, changes: Sequence[str]) -> Recipe:
         """The recipe with some settings changed, each given as "training.epochs=5". Values are TOML, or else text."""
         values = self.to_dict()

@@ -26,7 +26,7 @@ from corefine.web.api.types import Id, RequestModel, SpanJson, timestamp
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 LOOKED_AT = 500
-"""Tokens that tell in which direction a text of no known language runs."""
+"""How many tokens are examined for the direction of a text whose language is unknown."""
 WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "th", "lo", "km", "my"})
 CLOSING = frozenset(".,;:!?)]}»”’%…") | {"''", "n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "’s", "n’t", "..."}
 OPENING = frozenset("([{«“‘$#") | {"``"}
@@ -35,9 +35,9 @@ routes = APIRouter(prefix="/api/documents", dependencies=[Depends(somebody)])
 
 
 class DocumentRow(BaseModel):
-    """`state` is this person's: new, open (has answers), done, or taken: somebody else's.
+    """`state` is this person's: new, open (has answers), done, or taken (somebody else has it).
 
-    assigned             the people it is for, empty: for anybody
+    assigned             the people it is assigned to; empty for anybody
     begun_by, done_by    the people who work on it, and those who have finished it
     """
 
@@ -107,7 +107,7 @@ class DocumentText(BaseModel):
 
 
 def _right_to_left(document: Document) -> bool:
-    """By the language; where it is not known, by the letters of the beginning."""
+    """Whether the text runs from right to left, by its language or, if unknown, by its first letters."""
     if document.language is not None:
         return document.language.lower().partition("-")[0] in RIGHT_TO_LEFT
     kinds = [bidirectional(letter) for token in document.tokens[:LOOKED_AT] for letter in token[:1]]
@@ -149,7 +149,7 @@ class EntityView(BaseModel):
     """`id` is the entity's first mention as text ("3-4"); it changes when the first mention does.
 
     name         the mention that names the entity best
-    confirmed    people's answers alone make it
+    confirmed    whether answers alone, without the model, make this entity
     """
 
     id: str
@@ -200,7 +200,7 @@ class EntitiesView(BaseModel):
         for row, span in enumerate(revision.prediction.spans):
             if links.is_mention(span) and span not in likely:
                 likely.add(span) if scores is None or scores[row] > 0 else unlikely.append(span)
-        # Plain spans sort by themselves, which is much faster where a novel has tens of thousands.
+        # Plain spans sort without a key, which is much faster for the tens of thousands in a novel.
         plain = all(type(span) is Span for span in likely)
         mentions = sorted(likely) if plain else sorted(likely, key=document_order)
         return cls(document=document_id, entities=entities, mentions=mentions, unlikely=unlikely)
@@ -260,7 +260,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
 
 
 def _standing(workspace: Workspace, documents: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """How many answers stand in each of these documents."""
+    """How many standing answers each of these documents has."""
     for document_id in documents:
         with suppress(DamagedDocumentError):
             yield document_id, len(workspace.open(document_id, needs_model=False).session.answers)
@@ -294,7 +294,7 @@ def done(document_id: Id, body: DoneRequest, person: Somebody, here: InContext) 
 
 @routes.post("/{document_id}/more")
 def more(document_id: Id, person: Somebody, here: InContext) -> State:
-    """Ask more about a document that is done, whatever its budget."""
+    """Ask more questions about a document that is done, beyond its budget."""
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
         workspace.ask_more(document_id)
@@ -303,7 +303,7 @@ def more(document_id: Id, person: Somebody, here: InContext) -> State:
 
 @routes.post("/{document_id}/reviewed")
 def reviewed(document_id: Id, body: ReviewedRequest, person: Somebody, here: InContext) -> ReviewedRequest:
-    """Mark a document as reviewed, or not. The owner may, and whoever may work on it."""
+    """Mark a document as reviewed, or not. Allowed for the owner and for people who can work on it."""
     check_document(here, document_id)
     workspaces = here.workspaces
     with here.project.database.read() as connection:

@@ -41,7 +41,7 @@ class FullView(BaseModel):
     """A document that is annotated in full.
 
     entities     what people marked, without the model
-    done         the sentences that are ticked off, each with the number of the entry that did it
+    done         the sentences that are ticked off, each with the number of its entry
     sentence     the sentence that `proposals` is about
     last         the mention that was marked last
     """
@@ -116,7 +116,7 @@ def _check_sentence(session: Session, sentence: int) -> None:
 
 @routes.get("/{document_id}", response_model=FullView)
 def full(document_id: Id, person: Somebody, here: InContext, sentence: Annotated[int, Query(ge=0)] = 0) -> Response:
-    """What this person marked in a document, and what may be marked in a sentence."""
+    """What this person marked in a document, and proposals for a sentence."""
     check_document(here, document_id)
     with here.workspaces.of(person.id) as workspace:
         session = workspace.open(document_id, lease="never").session
@@ -125,7 +125,7 @@ def full(document_id: Id, person: Somebody, here: InContext, sentence: Annotated
 
 
 class Familiarity(BaseModel):
-    """`warning` says why questions about a document may be poor: the model knows little of its language or field."""
+    """`warning` says why questions about a document may be poor, or is None."""
 
     warning: str | None
 
@@ -144,7 +144,7 @@ def familiar(document_id: Id, here: InContext) -> Familiarity:
 
 @routes.post("", response_model=FullResult)
 def mark(body: FullRequest, person: Somebody, here: InContext) -> Response:
-    """Mark a mention, take a mark back, or tick sentences off. It is an entry of the log like any other."""
+    """Mark a mention, remove a mark, or tick sentences off. Each becomes an entry of the log."""
     check_document(here, body.document)
     with here.workspaces.of(person.id) as workspace:
         _check_sentence(workspace.open(body.document).session, body.sentence)

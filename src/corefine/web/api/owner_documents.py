@@ -1,4 +1,4 @@
-"""The API for what the owner notes about documents: names, tags, assignments, reviews, the trash; and the stories."""
+"""The API for the owner's notes about documents (names, tags, assignments, reviews, the trash), and for the stories."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
 
 
 class DocumentsRequest(RequestModel):
-    """What to change in documents. A field that is not given leaves things as they are.
+    """What to change in documents. Fields left out change nothing.
 
-    name        of one document
-    assigned    ids of the people who annotate them; none: anybody
-    trashed     true: into the trash; false: back from it
+    name        a new name; for a single document only
+    assigned    ids of the people who annotate them; empty for anybody
+    trashed     true moves them to the trash, false restores them
     """
 
     documents: Annotated[tuple[Id, ...], Field(min_length=1, max_length=MOST_AT_ONCE)]
@@ -68,7 +68,7 @@ def change_documents(body: DocumentsRequest, person: Owner, here: InContext) -> 
 
 @routes.get("/trash")
 def trash(here: InContext) -> list[TrashRow]:
-    """The documents in the trash, deleted last first."""
+    """The documents in the trash, most recently deleted first."""
     with here.project.database.read() as connection:
         answers = log.answers_by_document(connection)
     found = sorted(here.project.documents.all(trashed=True), key=lambda info: -(info.trashed_at or 0.0))

@@ -35,10 +35,10 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 class CurvePointView(ResponseModel):
-    """One model version: its `f1` on held-out gold, if any, the share of its proposals that were `accepted`, and how
-    probable it finds the answers that were held back (`explained`, between `low` and `high`).
+    """One model version: its `f1` on held-out documents, if any; the share of its proposals that were `accepted`; and
+    the probability it gives to held-back answers (`explained`, between `low` and `high`).
 
-    `_low` and `_high` are what so few cases can show: the true value may lie anywhere between them."""
+    Fields with `_low` and `_high` are 95 % intervals."""
 
     version: int
     name: str
@@ -58,13 +58,7 @@ class CurvePointView(ResponseModel):
 
 
 class EstimateView(ResponseModel):
-    """What the budget of all documents comes to.
-
-    questions       at most so many, for everybody; a document may end before its budget is used
-    answers         so many of them are answered
-    seconds_each    for one, from `measured` answers of this project; 0: from the paper's study
-    reading         seconds to read what nobody has begun, from the project's own times; 0 without any
-    """
+    """The estimated cost of all documents: see `corefine.project.results.estimate`."""
 
     documents: int
     questions: int
@@ -77,7 +71,7 @@ class EstimateView(ResponseModel):
 
 
 class Dashboard(BaseModel):
-    """`estimate` is None where documents have no budget of questions."""
+    """`estimate` is None if documents have no budget of questions."""
 
     documents: int
     documents_done: int
@@ -114,8 +108,8 @@ class PairScore(ResponseModel):
     """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair.
 
     same          the share of these `questions` that both answered in the same way
-    said          CoNLL F1 of the chains of answers alone, on the `mentions` in them that both spoke about
-    muc, b3 ...   of the chains that the model completes
+    said          CoNLL F1 of answers alone, on the `mentions` that both spoke about
+    muc, b3 ...   F1 of whole chains, with the model's share
     """
 
     document: Annotated[int | None, Field(validation_alias="document_id")]
@@ -169,7 +163,7 @@ def show_agreement(here: InContext) -> AgreementView:
 
 @routes.get("/outlook")
 def show_outlook(here: InContext) -> OutlookView:
-    """What more hours of answers would bring, estimated from a sample: it takes up to a few seconds."""
+    """What more hours of answers would bring, estimated from a sample. Takes up to a few seconds."""
     return OutlookView.model_validate(outlook(here.project))
 
 
@@ -306,9 +300,9 @@ def export_formats(here: InContext) -> list[ExportFormat]:
 
 @routes.get("/export")
 def download(here: InContext, format: str, only: Only = "all", said: bool = False, lossy: bool = True) -> FileResponse:
-    """The project's documents, or what else `format` names; several files come as a zip archive.
+    """The project's documents, or another kind of export named by `format`. Several files come as a zip archive.
 
-    `only` says which documents, `said` leaves out what only the model says.
+    `only` says which documents; `said` leaves out the model's own links.
     """
     kind = next((kind for kind in export.kinds() if kind.name == format), None)
     if kind is None:

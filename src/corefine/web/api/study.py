@@ -80,7 +80,7 @@ class StudyBeginRequest(StepRequest):
 class StudySession(BaseModel):
     """This person's last session; it has a question while `state` is asking.
 
-    again    whether another one can begin, which would begin with the set `next_set`
+    again    whether another session can begin, which would start with the set `next_set`
     """
 
     state: Literal["none", "ready", "asking", "over"]

@@ -1,4 +1,4 @@
-"""The API for files that the owner sends. Reading them takes its time, so a client can ask how far it is."""
+"""The API for uploads. Reading a file takes time, so a client can ask for the progress."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 class FileResultView(ResponseModel):
-    """What came of one file: ids of its documents, and `reason` if it gave none, or not all.
+    """The result for one file: the ids of its documents, and `reason` if some are missing.
 
-    duplicate    it gave none because its content is in the project already
-    languages    of its documents, as given or detected
-    annotated    how many of its documents came with entities
+    duplicate    whether its content is in the project already
+    languages    the languages of its documents, given or detected
+    annotated    how many of its documents have entities
     """
 
     file: str
@@ -48,7 +48,7 @@ class SkippedFile(BaseModel):
 
 
 class UploadResult(BaseModel):
-    """An upload, so far. It is at its end when `state` is done or failed; `message` says why it failed.
+    """The progress of an upload. It ends with `state` done or failed; `message` says why it failed.
 
     results          one for each file of the upload
     added, skipped   the same, as ids of new documents and reasons
@@ -94,10 +94,9 @@ async def upload(
 ) -> UploadResult:
     """Add the documents of a file, or of the files in a zip archive. The body is the file.
 
-    The response comes when all is read, or after `wait` seconds; then ask for the upload again. `language` is the code
-    of the language of documents that name none, or "auto"; by default it is that of the project's settings.
-    `annotations` says what the entities that come with documents are used as: answers already given, suggestions, gold
-    that the model is scored on, or nothing.
+    The response comes when everything is read, or after `wait` seconds; then ask for the upload again. `language` is
+    the language code of documents that name none, or "auto"; by default the project's setting is used. `annotations`
+    says how to use the entities of documents: as answers, suggestions or gold, or not at all.
     """
     importer = here.importer
     code = here.workspaces.settings.language_code if language is None else checked_language(language)
@@ -127,7 +126,7 @@ def languages(here: InContext) -> Languages:
 
 @routes.get("/uploads/{upload_id}")
 async def uploaded(upload_id: str, here: InContext) -> UploadResult:
-    """How far an upload is, and what came of it."""
+    """The progress and results of an upload."""
     found = here.importer.find(upload_id)
     if found is None:
         raise not_found(f"upload {upload_id}: it was long ago, or before the server was started")

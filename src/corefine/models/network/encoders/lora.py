@@ -48,7 +48,7 @@ def blank(layers: dict[str, nn.Linear], rank: int) -> nn.ParameterDict:
     return adapters
 
 
-class Merged:
+class MergedAdapters:
     """Adds adapters to the weights of frozen layers, and again each time the adapters change."""
 
     def __init__(self, layers: dict[str, nn.Linear], adapters: nn.ParameterDict) -> None:

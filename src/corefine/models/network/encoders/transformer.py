@@ -23,7 +23,7 @@ from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
 from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
-from corefine.models.network.encoders.lora import Merged, attach, blank, linear_layers
+from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 
 BATCH = 8
 """Windows in one forward pass: more are no faster on a processor and need more memory."""
@@ -54,7 +54,7 @@ class TransformerEncoder(nn.Module):
         self._hash: str | None = None
         self._base = ""  # with adapters: the hash of the encoder's own weights
         self.adapters: nn.ParameterDict | None = None
-        self._merged: Merged | None = None
+        self._merged: MergedAdapters | None = None
         self.requires_grad_(False)
         if config.lora_rank:
             self._add_adapters(config)
@@ -136,7 +136,7 @@ class TransformerEncoder(nn.Module):
             self.adapters = attach(self.network, layers, config.lora_rank, config.inner_dropout)
         else:
             self.adapters = blank(layers, config.lora_rank)
-            self._merged = Merged(layers, self.adapters)
+            self._merged = MergedAdapters(layers, self.adapters)
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
         """Sub-words of all tokens, and which token each belongs to; every token has at least one."""

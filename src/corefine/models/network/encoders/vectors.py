@@ -128,9 +128,10 @@ def _rows(path: Path) -> Iterator[Row]:
         else:
             yield from _text_rows(path)
     except UnicodeDecodeError as error:
-        raise WeightsError(f"the word vectors {path} are not UTF-8 text: {error.reason}") from error
+        raise WeightsError(f"the word vectors {path} are not UTF-8 text ({error.reason}): convert the file") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise WeightsError(f"cannot read the word vectors {path}: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise WeightsError(f"cannot read the word vectors {path}: {reason}") from error
 
 
 def _text_rows(path: Path) -> Iterator[Row]:

@@ -1,10 +1,11 @@
-"""The process that unpacks and reads what was sent. It knows nothing of the project, and loads little.
+"""The process that unpacks and reads an uploaded file. It does not know the project, and imports little.
 
-    python -m corefine.formats.sent.reader
+    python -m corefine.formats.uploads.reader
 
-It gets one line of JSON (`Task`), then writes a line of JSON for each event. After the event `document` it waits for a
-line with the name that the document gets, or an empty line if it is not needed, and writes the document: the number of
-its bytes in a line, then the bytes. `start` says how many files to pass over, since a file may end this process.
+It reads one line of JSON (`UploadTask`), then writes a line of JSON for each event. After an event `document` it waits
+for a line with the document's name, which is empty if the document is not wanted. It then writes the document: a line
+with the number of bytes, then the bytes. A bad file may kill this process; `start` says how many files to skip when it
+is started again.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from corefine.document import Document
 from corefine.errors import CorefineError, Fault
 from corefine.formats import jsonl
 from corefine.formats.languages import with_language
-from corefine.formats.sent.unpacking import Limits, cut_text, unpack
+from corefine.formats.uploads.unpacking import Limits, cut_text, unpack
 
 NICE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What to read: a file, what it is called, a folder to unpack it in, and how many files to pass over.
+class UploadTask:
+    """What to read: a file, its name, a folder to unpack it in, and how many files to skip.
 
-    language    of documents that name none; None: it is detected
+    language    the language of documents that name none; None to detect it
     """
 
     sent: str
@@ -46,9 +47,9 @@ class Task:
 
 
 def main() -> None:
-    # spaCy would load torch, which takes longer than reading most files, and it uses it for nothing here
+    # spaCy would import torch, which takes longer than reading most files and is not needed here
     sys.modules.setdefault("torch", None)  # type: ignore[arg-type]  # None means: cannot be imported
-    task = Task(**json.loads(sys.stdin.readline()))
+    task = UploadTask(**json.loads(sys.stdin.readline()))
     limits = Limits(**task.limits)
     _bound(limits.memory)
     try:
@@ -60,7 +61,7 @@ def main() -> None:
 
 
 class _Reader:
-    def __init__(self, task: Task, limits: Limits) -> None:
+    def __init__(self, task: UploadTask, limits: Limits) -> None:
         self.task, self.limits = task, limits
         self.folder = Path(task.folder)
 
@@ -79,7 +80,7 @@ class _Reader:
         _tell("end")
 
     def _read(self, path: Path, shown: str) -> None:
-        """One file. Whatever is wrong with it is said of it, and the next one is read."""
+        """Read one file. Its faults are reported, and the next file is read."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         _tell("file", file=shown, digest=digest)
@@ -149,7 +150,7 @@ def _shown(reason: str, folder: Path) -> str:
 
 
 def _bound(memory: int) -> None:
-    """Other processes come first, and a file that would take all memory ends in an error."""
+    """Lower the priority of this process and limit its memory."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)
     try:

@@ -1,6 +1,6 @@
-"""A sent file, or the files of a zip archive, into a folder: under safe names, with every size bounded.
+"""Unpacks an uploaded file, or the files of a zip archive, into a folder, with safe names and bounded sizes.
 
-What cannot be a document is refused as soon as that is seen: by its name, or by the first bytes that are not text.
+A file that cannot be a document is refused early: by its name, or at the first bytes that are not text.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Limits:
 
 @dataclass(slots=True)
 class Unpacked:
-    """What came out: what each file was called, and why others were refused."""
+    """The unpacked files with their names, and the reasons why others were refused."""
 
     files: dict[Path, str] = field(default_factory=dict)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
 class RefusedError(Exception):
-    """This file is no document; others may be."""
+    """This file is not a document; others may be."""
 
 
 def unpack(sent: Path, name: str, folder: Path, limits: Limits) -> Unpacked:
-    """Unpack what was sent under a name. Raises `InputError` if nothing of it can be used."""
+    """Unpack an uploaded file. Raises `InputError` if nothing in it can be used."""
     found = Unpacked()
     room = limits.unpacked
     try:
@@ -77,7 +77,7 @@ def unpack(sent: Path, name: str, folder: Path, limits: Limits) -> Unpacked:
 
 
 def _members(sent: Path, name: str, limits: Limits) -> Iterator[tuple[str, str, Any]]:
-    """Name, name to show, and a function that opens it, of each file."""
+    """For each file its name, a name to show, and a function that opens it."""
     is_zip = name.lower().endswith(".zip") and zipfile.is_zipfile(sent)  # a .docx is a zip file, too
     if not is_zip or archive.is_export(sent):  # an export of INCEpTION is a format of its own
         yield name, name, lambda: sent.open("rb")
@@ -93,9 +93,9 @@ def _members(sent: Path, name: str, limits: Limits) -> Iterator[tuple[str, str, 
 
 
 def _write(folder: Path, name: str, file: IO[bytes], room: int, limits: Limits) -> Path:
-    """Copy a file, unpacked if it is gzip, to a path that we choose.
+    """Copy a file, decompressed if it is gzip, to a safe path.
 
-    Files of the same folder stay in the same folder: some formats are two files side by side.
+    Files of one folder stay together, because some formats consist of two files.
     """
     parent, _, last = name.replace("\\", "/").rpartition("/")
     path = folder / hashlib.sha256(parent.encode("utf-8", "surrogatepass")).hexdigest()[:16] / _safe(last)
@@ -118,7 +118,7 @@ def _write(folder: Path, name: str, file: IO[bytes], room: int, limits: Limits) 
 
 
 def _copy(file: IO[bytes], path: Path, room: int, name: str, limits: Limits) -> None:
-    """Copy text, block by block. Raises at the first block that is not text, or that there is no room for."""
+    """Copy text block by block. Raises at the first block that is not text or exceeds the limits."""
     with path.open("wb") as out:
         first = True
         while block := file.read(BLOCK):
@@ -146,7 +146,7 @@ def _safe(name: str) -> str:
 
 
 def cut_text(path: Path, limit: int) -> list[Path]:
-    """Divide a text that is longer than `limit` bytes into parts, each a file; they end where paragraphs end."""
+    """Divide a text longer than `limit` bytes into several files, at paragraph boundaries."""
     if path.stat().st_size <= limit:
         return [path]
     parts: list[Path] = []
@@ -168,6 +168,6 @@ def _good_end(block: bytes) -> int:
         if at >= 0:
             return at + len(mark)
     end = len(block)
-    while end > len(block) - 4 and block[end - 1] & 0xC0 == 0x80:  # in the midst of a character of UTF-8
+    while end > len(block) - 4 and block[end - 1] & 0xC0 == 0x80:  # in the middle of a UTF-8 character
         end -= 1
     return end - 1 if block[end - 1] >= 0xC0 else len(block)
