@@ -32,7 +32,7 @@ docs: $(READY)  ## The documentation as a site, in site/
 	$(BIN)/python tools/make_format_table.py
 	$(BIN)/mkdocs build --strict --quiet
 
-figures: $(READY)  ## Draw the pictures of the app in the documentation anew
+figures: $(READY)  ## Draw the documentation's pictures of the app again
 	$(BIN)/python tests/browser/figures.py docs/figures $(ARGS)  # ARGS="annotate review", say
 
 nightly: $(READY)  ## The slow, thorough tests

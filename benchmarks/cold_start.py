@@ -84,7 +84,7 @@ def annotated_in_full(document: Document) -> Session:
 
 
 class Project:
-    """What is labelled so far, and the models made of it."""
+    """The labels so far, and the models trained on them."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.seed = folder, seed

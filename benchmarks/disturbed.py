@@ -35,9 +35,9 @@ from measuring import in_own_process
 from serving import Client, Server, Waits, served
 
 BAR_MS = 100.0
-"""For the 95th percentile of answers, whatever goes on."""
+"""The bar for the 95th percentile of response times in every phase."""
 BAR_TIMES = 2.0
-"""How much longer than in quiet the 95th percentile may be, if that is more than the bar."""
+"""How many times the undisturbed 95th percentile is allowed, if that is more than the bar."""
 BAR_MB = 1000.0
 CROWD = 150
 COOKIES = 4_800
@@ -111,7 +111,7 @@ class Answering:
 
 
 def crowd(port: int, cookie: str, seconds: float) -> str:
-    """One person, who always has so many requests under way."""
+    """One person who always has this many requests open."""
     answered: list[int] = []
 
     def ask() -> None:
@@ -132,7 +132,7 @@ def crowd(port: int, cookie: str, seconds: float) -> str:
 
 
 def strange_cookies(port: int) -> str:
-    """Somebody who tries cookies."""
+    """Somebody who guesses cookies."""
     left = list(range(COOKIES))
 
     def ask() -> None:

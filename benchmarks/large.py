@@ -57,7 +57,7 @@ class LargeProjects:
 
     @property
     def failure(self) -> str | None:
-        """What of the bars was missed."""
+        """The bars that were missed."""
         missed = []
         for name, waits in (("many documents", self.many), ("a long document", self.long)):
             if waits.p95_ms >= ANSWER_MS:

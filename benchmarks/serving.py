@@ -83,7 +83,7 @@ class Server:
 
 
 def _status(pid: int, field: str) -> float:
-    """Megabytes in a field of what the system knows of a process; 0 where it does not tell."""
+    """A field of the process's status in megabytes; 0 if the system does not provide it."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: the pages about commands, settings and REST are made from the code."""
+"""Hooks for mkdocs: they generate the pages about commands, settings and REST from the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from corefine.cli import app
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the pages that are made."""
+    """Add the generated pages."""
     from mkdocs.structure.files import File
 
     for name, content in pages().items():
@@ -26,7 +26,7 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def pages() -> dict[str, str]:
-    """The pages of docs/reference that are made, by name."""
+    """The generated pages of docs/reference, by name."""
     return {
         "commands": commands(),
         "settings": settings_page.reference(),
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
 
 def commands() -> str:
     """All commands with their arguments and options."""
-    lines = ["# Commands", "", "Made from the commands themselves; `corefine COMMAND --help` says the same.", ""]
+    lines = ["# Commands", "", "Generated from the commands. `corefine COMMAND --help` shows the same.", ""]
     for name, command in _commands(get_command(app), "corefine"):
         arguments = [each for each in command.params if each.param_type_name == "argument"]
         options = [

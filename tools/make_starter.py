@@ -1,4 +1,4 @@
-"""The models that corefine comes with: trained, scored, packed into the package, and described in a model card.
+"""Makes the models that ship with corefine: trains and scores them, puts them into the package, and writes model cards.
 
     python tools/make_starter.py [--name strong] --mirror FOLDER
 

@@ -1,4 +1,4 @@
-"""The card of a model that corefine comes with, written from what the model says of itself."""
+"""The card of a model that ships with corefine, written from the model's own metadata."""
 
 from __future__ import annotations
 

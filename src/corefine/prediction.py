@@ -36,7 +36,7 @@ class Prediction:
     mention_scores   [N] log-odds that each span is a mention, or None
     decoding         how rows become clusters. argmax: a mention is linked to its best antecedent if that is more
                      probable than epsilon (the paper). half: it is linked to it if epsilon is below `threshold`.
-                     sums: likewise, but to the best of the entity with the largest summed probability
+                     sums: the same, but to the best antecedent in the entity with the largest summed probability
     threshold        see `decoding`; a model chooses it on development documents
 
     The arrays are read-only views of those passed in. They are copied only if they must be converted.

@@ -39,7 +39,7 @@ def test_an_address_that_does_not_answer_is_an_error_at_once() -> None:
         port = unused.getsockname()[1]
     with pytest.raises(InputError, match=rf"no Ray cluster answers at 127.0.0.1:{port}"):
         connect(f"127.0.0.1:{port}")
-    with pytest.raises(InputError, match="is no address of a Ray cluster"):
+    with pytest.raises(InputError, match="is not an address of a Ray cluster"):
         connect("nonsense")
 
 

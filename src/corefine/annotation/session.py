@@ -228,7 +228,7 @@ class Session:
 
     @property
     def open_mentions(self) -> int:
-        """How many mentions could still be asked about, whatever the budget."""
+        """How many mentions could still be asked about, regardless of the budget."""
         return int(self._chooser.open_rows().sum())
 
     def gains(self) -> Floats:

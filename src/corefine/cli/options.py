@@ -36,7 +36,7 @@ Target = Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder, or
 From = Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")]
 To = Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name does not tell.")]
 Format = Annotated[str | None, typer.Option("--format", help="Format of the files, if their names do not tell.")]
-Language = Annotated[str | None, typer.Option(help="Code of the language of plain text, as nl; detected if not given.")]
+Language = Annotated[str | None, typer.Option(help="Language code of plain text, such as nl; detected if not given.")]
 Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the format cannot express, and count it.")]
 
 PROJECT = Path("corefine-project")

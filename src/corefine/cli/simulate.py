@@ -93,6 +93,6 @@ def _line(row: RoundRow) -> str:
     line = f"round {row.round:2}  {row.documents:4} documents  {row.hours:7.2f} h  F1 {scores}"
     asked = row.asked
     if asked is None:
-        return line + "  (trained anew on everything)"
+        return line + "  (trained from scratch on everything)"
     share = f"{100 * asked.yes / asked.initial:.0f} % yes" if asked.initial else "-"
     return f"{line}  {asked.questions:5} questions, {share}, labels {asked.before_f1:.1f} -> {asked.after_f1:.1f}"

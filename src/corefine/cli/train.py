@@ -100,7 +100,7 @@ def _warm(name: str | None) -> Path | None:
 
 
 def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:
-    """The documents to train on, and those to stop by: a tenth of the former where there are no others."""
+    """The documents to train on, and the development documents: a tenth of the former if there are no others."""
     train = [document for corpus in corpora for document in corpus.train]
     if dev is not None:
         return train, [*(dev.dev or dev.train or dev.test)]

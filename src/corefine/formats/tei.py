@@ -185,7 +185,7 @@ def _document(source: Source, parsed: _Parsed, name: str, part: int) -> Document
         twice = span is not None and any(span in spans for spans in clusters.values())
         places.append("" if span is None or twice else str(span))
         if span is None:
-            source.fault(f"an element that refers to {refers[:50]} has no words, and is no mention", fatal=False)
+            source.fault(f"an element that refers to {refers[:50]} has no words, and is not a mention", fatal=False)
         elif span not in clusters.get(refers, ()):
             clusters.setdefault(refers, []).append(span)
     speakers: list[str | None] = [None] * len(words.tokens)

@@ -119,7 +119,7 @@ def _pipeline(language: str) -> Language:
         nlp = spacy.blank(OTHERS if general else language)
     except (ImportError, ValueError) as error:
         raise InputError(
-            f"no rules for the language {language!r}: give the code of one that has some, as nl, or {OTHERS!r} for "
+            f"no rules for the language {language!r}: give the code of one that has, such as nl, or {OTHERS!r} for "
             "rules that fit most languages"
         ) from error
     nlp.add_pipe("sentencizer")

@@ -63,7 +63,7 @@ def read_xmi(source: Source) -> Iterator[Document]:
         try:
             cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=typesystem, lenient=True)
         except Exception as error:  # lxml, attrs and cassis raise errors of many kinds
-            source.fault(f"this is no CAS XMI that can be read: {str(error)[:100]}")
+            source.fault(f"this is not readable CAS XMI: {str(error)[:100]}")
             return
         if not whole:
             what = "there is no TypeSystem.xml beside it: only tokens, sentences and coreference were read"
@@ -80,7 +80,7 @@ def read_json(source: Source) -> Iterator[Document]:
         try:
             cas = cassis.load_cas_from_json(io.BytesIO(source.content()))
         except Exception as error:
-            source.fault(f"this is no CAS JSON that can be read: {type(error).__name__} {str(error)[:100]}")
+            source.fault(f"this is not readable CAS JSON: {type(error).__name__} {str(error)[:100]}")
             return
         document = _sound(source, cas, name, part, True)
     if document is not None:

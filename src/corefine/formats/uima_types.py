@@ -46,7 +46,7 @@ def typesystem_of(source: Source, data: bytes) -> tuple[TypeSystem, bool]:
                     try:
                         return cassis.load_typesystem((folder / name).read_bytes().decode()), True
                     except Exception as error:
-                        source.fault(f"{folder / name} is no type system: {str(error)[:100]}", fatal=False)
+                        source.fault(f"{folder / name} is not a type system: {str(error)[:100]}", fatal=False)
         return _inferred(data.decode(errors="replace")), False
 
 

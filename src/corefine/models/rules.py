@@ -273,5 +273,5 @@ def _pronoun_score(mention: RuleMention, earlier: RuleMention) -> float:
 
 
 def agree(a: Traits, b: Traits) -> bool:
-    """Whether both can speak of one entity, as far as number and gender tell."""
+    """Whether both can refer to one entity, judged by number and gender."""
     return all(x is None or y is None or x == y for x, y in zip(a[1:], b[1:], strict=True))

@@ -32,7 +32,7 @@ class Overlap:
         key, response = list(key), list(response)
         owner = {mention: number for number, cluster in enumerate(response) for mention in cluster}.get
         width = len(response)
-        # A pair of clusters as one number: unlike tuples, numbers are no work for the garbage collector.
+        # A pair of clusters as one number: unlike tuples, numbers are not tracked by the garbage collector.
         pairs = Counter(
             [
                 number * width + other

@@ -81,7 +81,7 @@ def _check_answers(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise InputError(f"{address!r} is no address of a Ray cluster: give HOST:PORT, ray://HOST:PORT, or 'local'")
+        raise InputError(f"{address!r} is not an address of a Ray cluster: give HOST:PORT, ray://HOST:PORT, or 'local'")
     try:
         socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
     except OSError as error:

@@ -157,7 +157,7 @@ def test_rows_behind_a_damaged_page_are_saved(tmp_path: Path) -> None:
     assert told.exit_code == 1, told.output
     assert "database" in told.output
     done = CliRunner().invoke(app, ["project", "repair", "--project", str(folder)])
-    assert "made anew" in done.output, done.output
+    assert "a new database was made" in done.output, done.output
     with Project(folder) as project:
         with project.database.read() as connection:
             assert {row.client_id for row in connection.execute(select(schema.events))} == events

@@ -144,7 +144,7 @@ class Scan:
         at = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces))[:-1] + len(_ENTITY))
         rows = self.ends.searchsorted(at)
         at, rows = at[rows < len(self.ends)], rows[rows < len(self.ends)]
-        # not in a comment, in a word, or in the midst of another attribute
+        # not in a comment, in a word, or inside another attribute
         divider = at - len(_ENTITY) - 1
         byte = self.lines.array[divider]
         last_tab = self.lines.dividers[self.breaks[rows] - 1]

@@ -220,7 +220,7 @@ class _Run:
             if saved.get(name) != value:
                 raise InputError(
                     f"{self.folder} holds a run with a different {name}; resume it as it was started, "
-                    "or train without --resume to begin anew"
+                    "or train without --resume to start again"
                 )
         progress = dict(record.facts["progress"])
         self.progress = RunProgress(**progress | {"plateau": Plateau(**progress.get("plateau", {}))})

@@ -6,7 +6,6 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, Integer, func, select
 
@@ -56,14 +55,14 @@ class CurvePoint:
     accepted: float | None
     asked: int
     at: float
-    explained: float | None = None
-    low: float | None = None
-    high: float | None = None
-    held_back: int = 0
-    f1_low: float | None = None
-    f1_high: float | None = None
-    accepted_low: float | None = None
-    accepted_high: float | None = None
+    explained: float | None
+    low: float | None
+    high: float | None
+    held_back: int
+    f1_low: float | None
+    f1_high: float | None
+    accepted_low: float | None
+    accepted_high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,39 +152,38 @@ def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
             asked[version] += 1
             yes[version] += bool(event["same"])
     fits = settings.get(connection, settings.HELD_BACK, {})
-    return [
-        CurvePoint(
-            version=version.id,
-            name=version.name,
-            answers=version.answers,
-            f1=version.f1,
-            accepted=yes[version.id] / asked[version.id] if asked[version.id] else None,
-            asked=asked[version.id],
-            at=version.created_at,
-            **_explained(fits.get(str(version.id))),
-            **_between("f1", None if version.f1 is None else version.f1 / 100, mentions, 100.0),
-            **_between("accepted", yes[version.id] / (asked[version.id] or 1), asked[version.id]),
-        )
-        for version in predictions.all_versions(connection)
-        if version.is_ready
-    ]
+    points = []
+    for version in predictions.all_versions(connection):
+        if version.is_ready:
+            accepted = yes[version.id] / asked[version.id] if asked[version.id] else None
+            accepted_low, accepted_high = _bounds(accepted, asked[version.id])
+            f1_low, f1_high = _bounds(version.f1, mentions, whole=100.0)
+            fit = fits.get(str(version.id), {})
+            points.append(
+                CurvePoint(
+                    version=version.id,
+                    name=version.name,
+                    answers=version.answers,
+                    f1=version.f1,
+                    accepted=accepted,
+                    asked=asked[version.id],
+                    at=version.created_at,
+                    explained=fit.get("probability"),
+                    low=fit.get("low"),
+                    high=fit.get("high"),
+                    held_back=fit.get("answers", 0),
+                    f1_low=f1_low,
+                    f1_high=f1_high,
+                    accepted_low=accepted_low,
+                    accepted_high=accepted_high,
+                )
+            )
+    return points
 
 
-def _between(name: str, share: float | None, count: int, scale: float = 1.0) -> dict[str, Any]:
-    """Two fields of a `CurvePoint`: the interval for a share of `count` cases."""
-    if share is None or not count:
-        return {}
-    low, high = interval(share, count)
-    return {f"{name}_low": scale * low, f"{name}_high": scale * high}
-
-
-def _explained(fit: dict[str, Any] | None) -> dict[str, Any]:
-    """The fields of a `CurvePoint` about answers that were held back."""
-    if fit is None:
-        return {}
-    return {
-        "explained": fit["probability"],
-        "low": fit["low"],
-        "high": fit["high"],
-        "held_back": fit["answers"],
-    }
+def _bounds(value: float | None, count: int, whole: float = 1.0) -> tuple[float | None, float | None]:
+    """The interval of a value out of `whole` that was measured on `count` cases."""
+    if value is None or not count:
+        return None, None
+    low, high = interval(value / whole, count)
+    return whole * low, whole * high

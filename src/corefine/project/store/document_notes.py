@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
@@ -53,7 +52,7 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
     row = connection.execute(select(schema.document_notes).where(NOTES.document_id == document_id)).first()
     if row is None:
         connection.execute(insert(schema.document_notes).values(document_id=document_id, tags="[]", assigned="[]"))
-    values: dict[str, Any] = {}
+    values: dict[str, str | float | None] = {}
     if wanted.add_tags or wanted.remove_tags:
         values["tags"] = json.dumps(_tags([] if row is None else json.loads(row.tags), wanted), ensure_ascii=False)
     if wanted.assigned is not None:
@@ -66,7 +65,7 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
         connection.execute(update(schema.document_notes).where(NOTES.document_id == document_id).values(**values))
 
 
-_NOT_REVIEWED: dict[str, Any] = {"reviewed_at": None, "reviewed_by": None}
+_NOT_REVIEWED = {"reviewed_at": None, "reviewed_by": None}
 
 
 def _tags(present: list[str], wanted: DocumentChange) -> list[str]:

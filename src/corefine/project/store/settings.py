@@ -60,7 +60,9 @@ class ProjectConfig(Config):
     )
     infer_first: bool = setting(False, "Whether 'f is the first appearance' also says that f has no antecedent.")
     budget_per_1000_tokens: Annotated[float, LIMIT] | None = setting(43.0, "Questions for each 1,000 tokens.")
-    budget_questions: Annotated[int, LIMIT] | None = setting(None, "Questions for each document, whatever its length.")
+    budget_questions: Annotated[int, LIMIT] | None = setting(
+        None, "Questions for each document, regardless of its length."
+    )
     budget_seconds: Annotated[float, LIMIT] | None = setting(None, "Seconds of a person's time for each document.")
     least_gain: Share = setting(
         0.05, "A document ends when no answer has at least this probability of correcting the model; 0: never."
@@ -108,7 +110,7 @@ class ProjectConfig(Config):
         return Budget(self.questions(len(document)), self.budget_seconds, self.least_gain)
 
     def questions(self, tokens: int) -> int | None:
-        """How many questions a document of this length gets; None is no limit."""
+        """How many questions a document of this length gets; None for no limit."""
         if self.budget_questions is not None:
             return self.budget_questions
         if self.budget_per_1000_tokens is None:
@@ -119,7 +121,7 @@ class ProjectConfig(Config):
 def checked_language(code: str) -> str | None:
     """The code of a language that has rules; None for "auto". Raises if there is no such language."""
     if code not in LANGUAGES:
-        raise ConfigError(f"the language must be {AUTO} or the code of one that has rules, as nl, not {code!r}")
+        raise ConfigError(f"the language must be {AUTO} or a language code such as nl, not {code!r}")
     return None if code == AUTO else code
 
 

@@ -204,10 +204,10 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
             if manifest["format"] > FORMAT:
                 raise InputError(f"{path} was made by a newer corefine ({manifest['corefine']}): upgrade")
             if SQLITE not in names or not all(_ALLOWED.fullmatch(name) for name in names):
-                raise InputError(f"{path} is no backup of a corefine project")
+                raise InputError(f"{path} is not a backup of a corefine project")
             yield archive, manifest
     except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is no backup of a corefine project, or is damaged: {error}") from error
+        raise InputError(f"{path} is not a backup of a corefine project, or is damaged: {error}") from error
 
 
 def _unpack(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path) -> None:

@@ -48,7 +48,7 @@ def salvage(folder: Path) -> list[str]:
         made.close()
     _swap(path, new, old)
     rows = ", ".join(f"{name} {number}" for name, number in counts.items() if number)
-    done = [f"the database was made anew of what can be read ({rows}); the damaged one is {old.name}"]
+    done = [f"a new database was made from what can be read ({rows}); the damaged one is {old.name}"]
     done += [f"{number} places of table {name} could not be read" for name, number in lost.items() if number]
     return done + placeholders
 

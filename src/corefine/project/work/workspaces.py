@@ -74,7 +74,7 @@ class Workspaces:
     # Settings and documents
 
     def change_settings(self, new: ProjectConfig) -> None:
-        """Use new settings from now on; open questions are chosen anew under them."""
+        """Use new settings from now on. Open questions are chosen again."""
         if new.infer_first != self.settings.infer_first:
             with self.project.database.read() as connection:
                 if log.count_answers(connection):

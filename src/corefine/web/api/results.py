@@ -191,7 +191,7 @@ class OpinionView(BaseModel):
 
 
 class DecisionJson(RequestModel):
-    """`first` is the mention itself where it is the first of its entity; `mention` false: it is no mention."""
+    """`first` is the mention itself if it is the first of its entity. `mention` is false if it is not a mention."""
 
     mention: bool = True
     first: SpanJson | None = None
@@ -256,7 +256,7 @@ def decide(body: DecisionRequest, person: Owner, here: InContext) -> Adjudicatio
     check_document(here, body.document)
     decision = body.decision
     if decision is not None and decision.mention and decision.first is None:
-        raise ApiError(422, "answer", "say where the entity first appears, or that this is no mention")
+        raise ApiError(422, "answer", "say where the entity first appears, or that this is not a mention")
     shown = show_adjudication(here)  # read before the write, so that nothing can fail after it
     if decision is None:
         adjudication.withdraw_decision(here.project, body.document, body.mention)

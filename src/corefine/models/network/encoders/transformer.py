@@ -26,7 +26,7 @@ from corefine.models.network.config import EncoderConfig
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 
 BATCH = 8
-"""Windows in one forward pass: more are no faster on a processor and need more memory."""
+"""Windows in one forward pass. More are not faster on a CPU and need more memory."""
 
 
 class TransformerEncoder(nn.Module):
