@@ -62,7 +62,10 @@ def test_a_file_is_parsed_once_and_again_when_it_changes(tmp_path: Path, monkeyp
         (b"anna one two\n", r"vectors\.txt:1: a word and 2 numbers were expected"),
         (b"anna 1 2\nbert 1\n", r"vectors\.txt:2: a word and 2 numbers were expected"),
         (b"anna 1 nan\n", r"vectors\.txt holds numbers that are not finite"),
-        ("änna 1 2\n".encode("latin-1"), r"vectors\.txt are not UTF-8 text: invalid continuation byte"),
+        (
+            "änna 1 2\n".encode("latin-1"),
+            r"vectors\.txt are not UTF-8 text \(invalid continuation byte\): convert the file",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_one_line(content: bytes, message: str, tmp_path: Path) -> None:

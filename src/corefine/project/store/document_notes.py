@@ -58,14 +58,11 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
     if wanted.assigned is not None:
         values["assigned"] = json.dumps(sorted(set(wanted.assigned)))
     if wanted.reviewed is not None:
-        values |= {"reviewed_at": now, "reviewed_by": person_id} if wanted.reviewed else _NOT_REVIEWED
+        values["reviewed_at"], values["reviewed_by"] = (now, person_id) if wanted.reviewed else (None, None)
     if wanted.trashed is not None:
         values["trashed_at"] = now if wanted.trashed else None
     if values:
         connection.execute(update(schema.document_notes).where(NOTES.document_id == document_id).values(**values))
-
-
-_NOT_REVIEWED = {"reviewed_at": None, "reviewed_by": None}
 
 
 def _tags(present: list[str], wanted: DocumentChange) -> list[str]:
