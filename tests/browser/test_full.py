@@ -51,7 +51,7 @@ def test_by_keys(shared: Server, visit: Open) -> None:
     driver.press("z")
     page.locator(".full-side .said").get_by_text("Undone").wait_for()
     driver.press("Shift+z")
-    page.locator(".full-side .said").get_by_text("Done again").wait_for()
+    page.locator(".full-side .said").get_by_text("Redone").wait_for()
     assert driver.marked("chosen") == (11, 11)
     driver.press("n", "c")
     page.get_by_text("2 of 3 sentences done; this is sentence 3").wait_for()
@@ -88,7 +88,7 @@ def test_by_mouse(shared: Server, visit: Open) -> None:
     saved(driver, 5)
     side.get_by_role("button", name="Sentence done").click()
     page.get_by_text("1 of 3 sentences done; this is sentence 3").wait_for()
-    side.get_by_role("button", name="Take the proposal").click()
+    side.get_by_role("button", name="Accept the proposal").click()
     saved(driver, 7)
     for done in (2, 3):
         side.get_by_role("button", name="Sentence done").click()

@@ -73,7 +73,7 @@ function line(row, view) {
       row.state === "taken" ? null : h("a", { class: "button small-button", href: `#review/${row.id}`, "aria-label": `Review ${row.name}` }, "Review"),
       row.state === "taken" ? null : h("a", { class: "button small-button", href: `#full/${row.id}`, "aria-label": `Annotate ${row.name} in full` }, "In full"),
       row.state === "open" || row.state === "done"
-        ? button(row.state === "done" ? "Take up again" : "Finish", { class: "small", run: again, "aria-label": `${row.state === "done" ? "Take up again" : "Finish"}: ${row.name}` })
+        ? button(row.state === "done" ? "Reopen" : "Finish", { class: "small", run: again, "aria-label": `${row.state === "done" ? "Reopen" : "Finish"}: ${row.name}` })
         : null,
     ),
   );
@@ -82,5 +82,5 @@ function line(row, view) {
 /** What the others did, for the owner. */
 function byOthers({ done_by: done, begun_by: begun }, called) {
   if (done.length) return `done by ${called(done)}`;
-  return begun.length ? `begun by ${called(begun)}` : "for somebody else";
+  return begun.length ? `begun by ${called(begun)}` : "assigned to somebody else";
 }

@@ -44,7 +44,7 @@ function underway({ state, files, files_done: done, share_done: share, added }) 
 }
 
 /**
- * The button, the place to drop files on (all of `page`), and the results, at the top where the eye is.
+ * The button, the place to drop files on (all of `page`), and the results, at the top of the page.
  * `added` is called with the ids of new documents.
  */
 export function uploader(page, added) {

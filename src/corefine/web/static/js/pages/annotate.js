@@ -161,7 +161,7 @@ class AnnotatePage {
       panel.card("All documents are done", "There are no more questions for you. Thank you.", { review: state.document !== null });
     } else if (state.state === "paused") {
       const goOn = button("To the dashboard", { class: "small", run: () => this.app.go("project/dashboard") });
-      panel.card("The project is paused", "The owner has paused it. Your answers are kept; this page goes on by itself.", { links: this.app.owner ? [goOn] : [] });
+      panel.card("The project is paused", "The owner has paused it. Your answers are kept, and this page continues automatically.", { links: this.app.owner ? [goOn] : [] });
       this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 5000);
     } else {
       panel.card("No documents yet", this.app.owner ? "Add files on the page Documents, or try the stories there." : "The project’s owner has not added any.", {
@@ -264,7 +264,7 @@ class AnnotatePage {
       const where = document === before ? "" : " in another document";
       this.changed(document);
       await this.take(next);
-      this.panel.say(`${name === "undo" ? "Undone" : "Done again"}${where}${did ? `: ${did.said}` : ""}`);
+      this.panel.say(`${name === "undo" ? "Undone" : "Redone"}${where}${did ? `: ${did.said}` : ""}`);
     } catch (problem) {
       await this.load(`/next?document=${before}`);
       this.panel.say(problem.message, "warn");

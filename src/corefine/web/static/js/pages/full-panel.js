@@ -72,7 +72,7 @@ export class FullPanel {
     const named = (to) => quoted(view.words(page.where.get(key(to))?.name ?? to));
     const made = [];
     if (proposal) {
-      const what = button("Take the proposal", { key: "↵", keys: "Enter", class: "primary", run: () => page.accept() });
+      const what = button("Accept the proposal", { key: "↵", keys: "Enter", class: "primary", run: () => page.accept() });
       made.push(h("p", { class: "proposal" }, what, h("span", { class: "soft" }, proposal.to ? ["the same as ", named(proposal.to)] : "a new entity", `: ${WHY[proposal.why]}`)));
     }
     const last = known.last && !same(known.last, span) ? known.last : null;

@@ -199,7 +199,7 @@ class FullPage {
       const { document, did } = await this.app.outbox.send(`/${name}`, { client_id: clientId() });
       if (document !== this.id) return this.app.go(`full/${document}`);
       this.take(await get(`/full/${this.id}?sentence=${this.sentence}`));
-      return this.changed(`${name === "undo" ? "Undone" : "Done again"}${did ? `: ${did.said}` : ""}`);
+      return this.changed(`${name === "undo" ? "Undone" : "Redone"}${did ? `: ${did.said}` : ""}`);
     });
   }
 
@@ -227,7 +227,7 @@ class FullPage {
     const way = (direction) => (this.reader.view.doc.rtl ? -direction : direction);
     const selection = () => this.reader.selection;
     return [
-      bind(["Enter"], "Take the proposal", () => this.accept(), { when: () => this.known && this.proposal }),
+      bind(["Enter"], "Accept the proposal", () => this.accept(), { when: () => this.known && this.proposal }),
       bind(["s"], "Same as the last one marked", () => this.known.last && this.mark(this.known.last)),
       bind(["n"], "A new entity", () => this.mark(null)),
       bind(["e", "/"], "Same as…: find the entity", () => this.panel.find()),

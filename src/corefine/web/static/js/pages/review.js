@@ -228,7 +228,7 @@ class ReviewPage {
       await this.refresh();
       this.app.tabs.changed(document);
       this.app.drawer.refresh("history");
-      this.say(`${name === "undo" ? "Undone" : "Done again"}${did ? `: ${did.said}` : ""}`);
+      this.say(`${name === "undo" ? "Undone" : "Redone"}${did ? `: ${did.said}` : ""}`);
     } catch (problem) {
       this.say(problem.message, "warn");
     }

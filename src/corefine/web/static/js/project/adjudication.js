@@ -106,7 +106,7 @@ class Adjudication {
         return element;
       }),
       option(["It is not a mention"], noMention, "X", decision !== null && !decision.mention, { mention: false, first: null }),
-      vague.length ? h("p", { class: "help" }, `${vague.map(({ person }) => person).join(", ")}: not the same, without saying what it is instead.`) : null,
+      vague.length ? h("p", { class: "help" }, `${vague.map(({ person }) => person).join(", ")}: not the same, but did not say what it is instead.`) : null,
       h("p", { class: "help" }, "Or select its first appearance in the text. Choosing a decision again takes it back."),
     ].filter(Boolean);
   }

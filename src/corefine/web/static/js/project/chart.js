@@ -25,7 +25,7 @@ const text = (words, attributes) => {
 };
 
 /**
- * `points` are {x, y, low, high, name}; y in percent, low and high what so few cases can show.
+ * `points` are {x, y, low, high, name}; y in percent, low and high its 95 % interval.
  * Versions without answers stand apart on the left, each by its name: they are no part of the curve.
  */
 export function curve({ points, label, across }) {

@@ -88,7 +88,7 @@ function learning({ curve: points, held_out: documents, held_out_mentions: menti
     gold.length > 1 ? [gold, "CoNLL F1 on held-out documents"] : held.length > 1 ? [held, "Probability of held-back answers, percent"] : null,
     accepted.length > 1 ? [accepted, "Proposals that people accepted, percent"] : null,
   ].filter(Boolean);
-  const few = `The bars are what so few cases can show: ${gold.length > 1 ? `the ${plural(documents, "held-out document")} have ${plural(mentions, "mention")}, and ` : ""}differences within them may be chance. People accept less as the questions get harder, also where the model gets better.`;
+  const few = `The bars are 95 % intervals${gold.length > 1 ? ` (${plural(documents, "held-out document")} with ${plural(mentions, "mention")})` : ""}: differences within them may be chance. People accept fewer proposals as the questions get harder, even if the model improves.`;
   return h(
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
