@@ -90,8 +90,8 @@ edited by hand.
 **What it is.** A span ranker (Lee et al. 2017, in the form of docs/model.md) over states of {encoder}
 ({size} million parameters, Apache-2.0, not part of these weights). English only.{needs}
 
-**What it is for.** It makes the first proposals of an annotation project, which people then correct. It is not meant for
-decisions about people.
+**What it is for.** It makes the first proposals of an annotation project, which people then correct. It is not meant
+for decisions about people.
 
 **Trained on**
 
@@ -114,9 +114,9 @@ do not compare with published ones.
 
 **Bias**: {bias}
 
-**Limits.** It has seen novels, mostly of the nineteenth century, and short texts of nine genres. In other kinds of text it
-finds few mentions: an earlier version found one in five in biomedical articles. It does not propose mentions wider than
-its `max_span_width`, discontinuous ones or zero pronouns; entities of one mention are not reported.
+**Limits.** It has seen novels, mostly of the nineteenth century, and short texts of nine genres. In other texts it
+finds few mentions: an earlier version found one in five in biomedical articles. It does not propose mentions wider
+than its `max_span_width`, discontinuous ones or zero pronouns; entities of one mention are not reported.
 
 **Licence.** The weights are under the project's licence, Apache-2.0. The annotations they were trained on are
 CC BY 4.0; the texts are in the public domain, CC BY or CC BY-SA, by document.

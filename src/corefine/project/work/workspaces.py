@@ -93,7 +93,7 @@ class Workspaces:
         return list(self._asked().values())
 
     def document(self, document_id: int) -> DocumentInfo | None:
-        """A document that people are asked about; None if it is held out, in the trash, or not there."""
+        """A document that people are asked about; None if it is held out, in the trash, or does not exist."""
         return self._asked().get(document_id)
 
     def _asked(self) -> dict[int, DocumentInfo]:
@@ -105,11 +105,11 @@ class Workspaces:
         return asked
 
     def documents_changed(self) -> None:
-        """There are new documents, or something else is noted about some."""
+        """Called when documents were added or their notes changed."""
         self._changes += 1
 
     def change_documents(self, document_ids: Collection[int], change: DocumentChange, person_id: int) -> None:
-        """Note something about documents. What is in the trash, or for somebody else, is nobody's open document."""
+        """Change notes about documents. People leave documents that are now in the trash or assigned to others."""
 
         def write(connection: Connection) -> None:
             document_notes.change(connection, document_ids, change, person_id=person_id, now=time.time())

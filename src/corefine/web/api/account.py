@@ -1,4 +1,4 @@
-"""The API for a person's own account: logging in, who one is, and the introduction to the work."""
+"""The API for a person's own account: login, profile, and the introduction."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LoggedOut(BaseModel):
 
 @public.post("/login")
 def login(body: LoginRequest, request: Request, response: Response, here: InContext) -> Me:
-    """Trade an invitation's token for a cookie."""
+    """Exchange an invitation's token for a cookie."""
     here.failed_logins.check(address_of(request.scope))
     with here.project.database.read() as connection:
         welcome = people.is_welcome(connection, body.token)
@@ -103,7 +103,7 @@ def me(person: Somebody, here: InContext) -> Me:
 
 @routes.post("/me")
 def introduce(body: IntroducedRequest, person: Somebody, here: InContext) -> Me:
-    """Change one's own name, or note that one has read the guidelines and tried the tutorial."""
+    """Change your own name, or record that you have seen the guidelines and the tutorial."""
 
     def job(connection: Connection) -> Person:
         named = person if body.name is None else people.rename(connection, person, body.name)

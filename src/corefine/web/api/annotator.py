@@ -267,7 +267,7 @@ def history(
 
 
 def _session(workspace: Workspace, document_id: int) -> Session | None:
-    """The session, to show past answers; None if it cannot be opened, which must not hide the others."""
+    """The session, to show past answers; None if it cannot be opened, so that the others are still shown."""
     try:
         return workspace.open(document_id, needs_model=False).session
     except DamagedDocumentError:

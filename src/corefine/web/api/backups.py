@@ -1,4 +1,4 @@
-"""The API for backups: one file with everything that cannot be made again, and the way back."""
+"""The API for making and restoring backups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
 
 class Restored(BaseModel):
-    """`kept` is the name of the file, in the project's folder, that has what was there before."""
+    """`kept` is the name of the file in the project's folder that has the previous data."""
 
     documents: int
     kept: str
@@ -31,7 +31,7 @@ class Restored(BaseModel):
 
 @routes.get("/backup")
 def make_backup(here: InContext) -> FileResponse:
-    """Everything that cannot be made again, as one file; the server goes on meanwhile."""
+    """Everything that cannot be computed again, as one file. The server keeps running."""
     folder = Path(mkdtemp(prefix="corefine-backup-"))
     path = folder / f"{here.project.name}-{time.strftime('%Y%m%d-%H%M')}.zip"
     try:
@@ -44,7 +44,7 @@ def make_backup(here: InContext) -> FileResponse:
 
 @routes.post("/restore")
 async def restore(request: Request, response: Response, here: InContext) -> Restored:
-    """Put a backup, the body, in the place of all documents, people, answers and models of the project."""
+    """Replace all documents, people, answers and models of the project by a backup (the body)."""
     folder = Path(mkdtemp(prefix="corefine-restore-"))
     try:
         path = folder / "backup.zip"
@@ -57,7 +57,7 @@ async def restore(request: Request, response: Response, here: InContext) -> Rest
 
 
 def _restore(here: Context, path: Path) -> tuple[Path, str]:
-    """The file with what was there before, and a login: the people are others now, and so are their logins."""
+    """The file with the previous data, and a new login, because the people and their logins have changed."""
     kept = restore_here(here.project, path)
     here.workspaces = Workspaces(here.project)
     here.forget_logins()

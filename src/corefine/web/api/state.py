@@ -1,4 +1,4 @@
-"""What a person is shown: the question and why it is asked, progress, the model, and what goes wrong."""
+"""What a person is shown: the question and why it is asked, progress, the model, and errors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.types import HistoryEntry, SpanJson
 
 MOST_CHANCES = 8
-"""Entities that the reason for a question names."""
+"""How many entities the reason for a question lists."""
 
 MOST_NAMES = 30
-"""Mentions of an entity among which its best name is looked for while somebody waits for a question."""
+"""How many mentions of an entity are searched for its best name. More would make people wait."""
 
 MOST_EQUAL = 500
-"""Mentions with the same words for which a correction can be repeated at once."""
+"""For at most this many mentions with the same words can a correction be repeated at once."""
 
 
 # Questions
@@ -95,12 +95,12 @@ def _mentions(revision: Revision, label: int) -> list[Span]:
     """The mentions of a cluster in document order."""
     nodes = np.flatnonzero(revision.labels == label).tolist()
     mentions = [revision.nodes.spans[node] for node in nodes]
-    # Top spans are in document order; only what people named besides them has to be put in its place.
+    # Top spans are in document order; only other spans that people named must be inserted.
     return mentions if nodes[-1] < revision.nodes.rows else sorted(mentions, key=document_order)
 
 
 class QuestionView(BaseModel):
-    """The answer names the question by `id`. `antecedent` is None where the protocol proposes none.
+    """The answer refers to the question by `id`. `antecedent` is None if nothing is proposed.
 
     apart    the first mention of each entity that earlier answers say the mention is not in
     group    the mentions that a question about a group asks about
@@ -161,7 +161,7 @@ class ProgressView(BaseModel):
 
     questions       answers that stand
     settled         share of mentions that need no question
-    seconds_left    of the budget in seconds, or an estimate for the remaining questions by the person's own median
+    seconds_left    what is left of a budget in seconds, or an estimate from the person's own median time
     """
 
     questions: int
@@ -219,7 +219,7 @@ class ModelStatus(BaseModel):
 
     @classmethod
     def of(cls, workspaces: Workspaces, opened: OpenDocument | None, *, known: bool = False) -> ModelStatus:
-        """With `known`, from what is known without asking the database."""
+        """With `known`, the database is not asked."""
         versions = workspaces.known_versions if known else workspaces.versions()
         latest = max((version.id for version in versions if version.state == READY), default=0)
         used = latest if opened is None else opened.version
@@ -261,8 +261,8 @@ class State(BaseModel):
     paused           the owner has paused the project
     empty            the project has no documents
 
-    `ended` says why a document is done: its budget is used, the model is sure of the rest, nothing is left to ask, or
-    the person has finished it.
+    `ended` says why a document is done: its budget is used up, the model is sure of the rest, nothing is left to ask,
+    or the person has finished it.
     """
 
     state: Literal["question", "preparing", "document-done", "all-done", "paused", "empty"]
@@ -303,7 +303,7 @@ class State(BaseModel):
     def after(cls, workspace: Workspace, document_id: int) -> State:
         """What to show after an action that is on disk.
 
-        The action is acknowledged whatever happens now. If the state cannot be told, the client is to ask again.
+        The action is acknowledged in any case. If the state cannot be found out, the client asks again.
         """
         try:
             return cls.of(workspace, workspace.show_after(document_id))
