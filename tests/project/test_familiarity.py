@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from corefine.annotation.plausible import share_in_mentions
 from corefine.corpora import stories
 from corefine.models import rules
-from corefine.project.learning.familiarity import share_in_mentions, warning
+from corefine.project.learning.familiarity import warning
 from corefine.project.store.predictions import READY, RULES, STARTER, TRAINED, ModelVersion
 
 STORY = stories.load()[0]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from corefine.annotation.question import Answer
 from corefine.document import Span
 from corefine.errors import ModelError
+from corefine.prediction import Prediction
 from corefine.project import Project
 from corefine.project.store import log, predictions
 from corefine.project.work import assignments, edits
 from corefine.project.work.assignments import overlap
 from corefine.project.work.workspace import Workspace, question_id_of
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import new_id
+from helpers.projects import change, new_id
 
 
 def test_if_the_log_cannot_be_written_memory_forgets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +33,27 @@ def test_if_the_log_cannot_be_written_memory_forgets(project: Project, monkeypat
         assert workspace.show().question == shown
         answer(workspace)
         assert len(workspace.open(1).session.answers) == 2
+
+
+def test_a_document_about_which_the_model_can_ask_nothing_is_not_done(project: Project) -> None:
+    unknown = Prediction(
+        (Span(0, 0), Span(1, 1)), np.array([[-1], [0]]), np.full((2, 2), [1.0, 0.0]), mention_scores=np.full(2, -1.0)
+    )
+    project.predictions.save(1, 1, unknown)
+    change(project, least_gain=0.05)
+    workspaces = Workspaces(project)
+    with workspaces.of(project.owner().id) as workspace:
+        shown = workspace.show(1)
+        assert (shown.state, shown.ended, shown.upcoming) == ("document-done", "unfamiliar", 2)
+        assert workspace.finished == set()
+        assert workspace.show().document_id == 2, "others come first"
+        for other in {info.id for info in workspaces.documents()} - {1}:
+            workspace.open(other)
+            workspace.finish(other)
+        assert workspace.show().document_id == 1, "but it is not forgotten"
+        workspace.finish(1)
+        assert workspace.show(1).ended == "finished"
+        assert workspace.show().state == "all-done"
 
 
 def answer(workspace: Workspace) -> None:

@@ -41,6 +41,8 @@ class Chooser:
     least_proposal    a discrete question proposes the most probable entity, shown by a span that is probably a
                       mention. If no such entity has this probability, the question asks only for the first
                       appearance. With 0 it proposes the most probable antecedent
+    plausible         [N] in a text that the model knows little of: the mentions to ask about and to propose. While
+                      least_gain is above 0, only these are asked about, none at random, and no words a second time
     """
 
     def __init__(
@@ -53,14 +55,18 @@ class Chooser:
         selector: Selector,
         groups: EqualWords | None = None,
         least_proposal: float = 0.0,
+        plausible: Mask | None = None,
     ) -> None:
         self.revision = revision
+        self.plausible = plausible
         self._links = links
         self._protocol = protocol
         self._selector = selector
         self._groups = groups
         self._least_proposal = least_proposal
         self._likely = likely_mentions(revision.prediction) if least_proposal else None
+        if self._likely is not None and plausible is not None:
+            self._likely &= plausible
         self._grouped: Counter[Span] = Counter()  # standing answers about groups that include the mention
         self._asked: Counter[Span] = Counter()  # how many standing answers there are about a mention
         self._asked_rows: Mask = np.zeros(len(revision.prediction), dtype=np.bool_)
@@ -125,6 +131,10 @@ class Chooser:
             return ~np.asarray(revision.closed_pairs(np.arange(len(revision.prediction))).all(axis=1))
         return ~(self._asked_rows | revision.settled | self._without_candidates)
 
+    def rows_worth_asking(self) -> Mask:
+        """[N] the open mentions without those that are implausible, where the model knows little of the text."""
+        return self.open_rows() if self.plausible is None else self.open_rows() & self.plausible & (self._heard == 0)
+
     def gains(self, rows: Indices) -> Floats:
         """[R] how likely the answer about each mention is to differ from what the model expects."""
         revision = self.revision
@@ -174,9 +184,11 @@ class Chooser:
         A random sample may take any open row. It would not be random if some were left out.
         """
         selector, sampled = self._selector, None
-        allowed = self.open_rows()
+        restricted = least_gain > 0.0 and self.plausible is not None
+        allowed = self.rows_worth_asking() if restricted else self.open_rows()
         if isinstance(selector, Sampled):
-            sampled = selector.sample_row(allowed, self.revision, asked=asked)
+            if not restricted:  # nearly all of them would be no mentions
+                sampled = selector.sample_row(allowed, self.revision, asked=asked)
             selector = selector.usual
         while True:
             row = None

@@ -33,6 +33,13 @@ def is_whole(parts: tuple[Span, ...], document: Document) -> bool:
     return len(document) > 0 and parts == (Span(0, len(document) - 1),)
 
 
+def with_alone(document: Document, mentions: Iterable[Span]) -> Document:
+    """The document with these mentions, each an entity of its own unless it is in one already."""
+    known = {span for cluster in document.clusters for span in cluster}
+    alone = dict.fromkeys(span for span in mentions if span not in known)
+    return document.with_clusters([*document.clusters, *((span,) for span in alone)])
+
+
 def without_unsaid(prediction: Prediction, parts: tuple[Span, ...], said: Container[Span]) -> Prediction:
     """The prediction without the spans in these parts that nobody called mentions.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from corefine.annotation.question import (
     Answer,
@@ -22,6 +22,10 @@ from corefine.links import Assertion, Cannot, First, Must, NotAMention
 
 LOG_VERSION = 1
 
+Ending = Literal["budget", "sure", "unfamiliar", "nothing"]
+"""Why a session asks no more: its budget is spent; the model is sure of the rest; it knows too little of the text to
+ask anything else that is worth it; nothing is left to ask."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -33,6 +37,12 @@ class Budget:
     questions: int | None = None
     seconds: float | None = None
     least_gain: float = 0.0
+
+    def is_spent(self, questions: int, seconds: float) -> bool:
+        """Whether it is used up after so many questions and seconds."""
+        return (self.questions is not None and questions >= self.questions) or (
+            self.seconds is not None and seconds >= self.seconds
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ and replaying the log restores the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from corefine.annotation.chooser import Chooser, default_selector
-from corefine.annotation.completed import joined, without_unsaid
+from corefine.annotation.completed import joined, with_alone, without_unsaid
 from corefine.annotation.cost import CostModel
 from corefine.annotation.groups import EqualWords, check_same_words
 from corefine.annotation.log import (
@@ -21,12 +21,14 @@ from corefine.annotation.log import (
     AnswerEntry,
     Budget,
     EditEntry,
+    Ending,
     LogEntry,
     Outcome,
     check_log,
     check_mentions,
     spans_said,
 )
+from corefine.annotation.plausible import plausible_rows
 from corefine.annotation.question import Answer, Protocol, Question, check_fits, check_span
 from corefine.annotation.revision import Revision
 from corefine.annotation.selectors import Selector
@@ -42,6 +44,8 @@ class Session:
     budget            when to stop: a `Budget`, or a number of questions
     groups            whether one question can be about several mentions with the same words
     least_proposal    the probability that an entity needs to be proposed: see `Chooser`
+    function_words    in lower case, in the text's language. If given, only pronouns and words that stand several times
+                      are asked about where the model knows little of the text: see `plausible_rows`
     closure           the class that revises the prediction. The default follows all that an answer implies; the
                       ablations of the simulation replace it.
 
@@ -60,6 +64,7 @@ class Session:
         infer_first: bool = False,
         groups: bool = False,
         least_proposal: float = 0.0,
+        function_words: Container[str] | None = None,
         cost: CostModel | None = None,
         closure: type[Revision] = Revision,
     ) -> None:
@@ -73,6 +78,7 @@ class Session:
         self.links = Links(infer_first=infer_first)
         self.groups = groups and self.protocol is Protocol.DISCRETE
         self.least_proposal = least_proposal
+        self._function_words = function_words
         self._closure = closure
         self._given: dict[int, LogEntry] = {}  # all entries ever
         self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
@@ -91,13 +97,15 @@ class Session:
         return self._open
 
     @property
-    def ending(self) -> Literal["budget", "sure", "nothing"] | None:
-        """Why no question is open: the budget is spent, the model is sure of the rest, or nothing is left to ask."""
+    def ending(self) -> Ending | None:
+        """Why no question is open: see `Ending`."""
         if self.next_question() is not None:
             return None
         if self._spent():
             return "budget"
-        return "nothing" if self._choose(0.0) is None else "sure"
+        if self._choose(0.0) is None:
+            return "nothing"
+        return "sure" if self._chooser.plausible is None else "unfamiliar"
 
     def use(self, prediction: Prediction, *, keep_open: bool = False) -> None:
         """Switch to another prediction, as after retraining. Answers stay; the next question is chosen again.
@@ -111,15 +119,15 @@ class Session:
             prediction = without_unsaid(prediction, parts, {*self.said_mentions(), *self.links.spans()})
         answers = [entry for entry in self._standing.values() if isinstance(entry, AnswerEntry)]
         revision = self._closure(prediction, self.links, answers)
-        groups = EqualWords(self.document, prediction) if self.groups else None
         self._chooser = Chooser(
             revision,
             self.links,
             answers,
             protocol=self.protocol,
             selector=self.selector,
-            groups=groups,
+            groups=EqualWords(self.document, prediction) if self.groups else None,
             least_proposal=self.least_proposal,
+            plausible=plausible_rows(self.document, prediction, self._function_words),
         )
         if not keep_open:
             self._open = None
@@ -232,8 +240,8 @@ class Session:
         return int(self._chooser.open_rows().sum())
 
     def gains(self) -> Floats:
-        """For each mention that can still be asked about: how likely the answer is to differ from the model's guess."""
-        return self._chooser.gains(np.flatnonzero(self._chooser.open_rows()))
+        """For each mention worth asking about: how likely the answer is to differ from the model's guess."""
+        return self._chooser.gains(np.flatnonzero(self._chooser.rows_worth_asking()))
 
     def equal_to(self, mention: Span) -> tuple[Span, ...]:
         """Other mentions with the same words that answers leave open; none unless the session asks about groups."""
@@ -250,18 +258,13 @@ class Session:
 
     def relabelled(self) -> Document:
         """The document with the clusters that the model and the answers make together."""
-        clusters = self.revision.clusters()
-        clustered = {span for cluster in clusters for span in cluster}
-        alone = [(span,) for span in self.said_mentions() if self.links.is_mention(span) and span not in clustered]
-        return self.document.with_clusters([*clusters, *alone])
+        said = [span for span in self.said_mentions() if self.links.is_mention(span)]
+        return with_alone(self.document.with_clusters(self.revision.clusters()), said)
 
     def annotated(self) -> Document:
         """The document as people see and export it. It keeps entities of one mention that people marked as first."""
-        document, is_mention = self.relabelled(), self.links.is_mention
-        kept = {span for cluster in document.clusters for span in cluster}
         said = (each for entry in self._standing.values() for each in entry.assertions if isinstance(each, First))
-        firsts = dict.fromkeys(each.first for each in said if each.first not in kept and is_mention(each.first))
-        return document.with_clusters([*document.clusters, *((span,) for span in firsts)])
+        return with_alone(self.relabelled(), [each.first for each in said if self.links.is_mention(each.first)])
 
     @property
     def log(self) -> dict[str, Any]:
@@ -316,10 +319,7 @@ class Session:
         return self._chooser.choose(self.next_number, asked=asked, budget=budget, least_gain=least_gain)
 
     def _spent(self) -> bool:
-        questions, seconds = self.budget.questions, self.budget.seconds
-        return (questions is not None and len(self.answers) >= questions) or (
-            seconds is not None and self.seconds >= seconds
-        )
+        return self.budget.is_spent(len(self.answers), self.seconds)
 
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):

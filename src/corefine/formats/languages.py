@@ -101,7 +101,7 @@ def _by_words(text: str, candidates: Iterable[str]) -> str | None:
     """The candidate whose common words make up most of the text. Words shared by many languages count less."""
     words = Counter(word.lower() for word in _WORD.findall(text))
     owners: Counter[str] = Counter()
-    common = {code: _stop_words(code) & words.keys() for code in candidates}
+    common = {code: common_words(code) & words.keys() for code in candidates}
     for found in common.values():
         owners.update(found)
     scores = {code: sum(words[word] / owners[word] ** 0.5 for word in found) for code, found in common.items()}
@@ -114,12 +114,15 @@ def _by_words(text: str, candidates: Iterable[str]) -> str | None:
 @lru_cache(maxsize=1)
 def _latin() -> tuple[str, ...]:
     others = {code for _, codes in SCRIPTS.values() for code in codes} - {"sr"}
-    return tuple(code for code in NAMES if code not in others and _stop_words(code))
+    return tuple(code for code in NAMES if code not in others and common_words(code))
 
 
 @cache
-def _stop_words(code: str) -> frozenset[str]:
-    """spaCy's stop words. Only their file is read, because loading a whole language takes long."""
+def common_words(code: str) -> frozenset[str]:
+    """The most common words of a language, in lower case: spaCy's stop words; none if it has no list.
+
+    Only their file is read, because loading a whole language takes long.
+    """
     package = find_spec("spacy")
     if package is None or package.origin is None:
         return frozenset()

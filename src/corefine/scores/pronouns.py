@@ -73,6 +73,12 @@ PRONOUNS: dict[str, frozenset[str]] = {
 }
 """Pronouns in lower case, by language code."""
 
+RATHER_ARTICLES: dict[str, frozenset[str]] = {
+    "nl": frozenset({"het", "'t"}),
+    "es": frozenset({"la", "las", "lo", "los"}),
+}
+"""Pronouns that are more often articles, by language code."""
+
 PRONOUN_TAGS = frozenset({"PRON", "PRP", "PRP$"})
 """How Universal Dependencies and the Penn Treebank tag a pronoun."""
 
@@ -97,5 +103,14 @@ def is_pronoun(document: Document, span: Span) -> bool:
             return True
         if tag in OTHER_TAGS:
             return False
+    return _is_listed(document, span, PRONOUNS)
+
+
+def is_rather_article(document: Document, span: Span) -> bool:
+    """Whether a span is a single word that is a pronoun, but more often an article."""
+    return span.start == span.end and _is_listed(document, span, RATHER_ARTICLES)
+
+
+def _is_listed(document: Document, span: Span, lists: dict[str, frozenset[str]]) -> bool:
     language = (document.language or "en").split("-")[0].lower()
-    return document.tokens[span.start].lower().replace("’", "'") in PRONOUNS.get(language, frozenset())
+    return document.tokens[span.start].lower().replace("’", "'") in lists.get(language, frozenset())

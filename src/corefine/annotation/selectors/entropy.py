@@ -12,6 +12,9 @@ from corefine.annotation.selectors.base import MaxScoreSelector
 from corefine.errors import PredictionError
 from corefine.prediction import Floats, Indices, Prediction
 
+SHARPNESS = 8
+"""Below a probability of 0.9, a span must be twice as doubtful as a sure mention to be asked about before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entropy(MaxScoreSelector):
@@ -56,7 +59,7 @@ class JointEntropy(MaxScoreSelector):
 
 @dataclass(frozen=True, slots=True)
 class LikelyEntropy(MaxScoreSelector):
-    """Entropy over entities, times the squared probability that the span is a mention: unlikely mentions come last.
+    """Entropy over entities, times a power of the probability that the span is a mention: unlikely mentions come last.
 
     The same as `Entropy` for a model that does not score mentions.
     """
@@ -66,7 +69,7 @@ class LikelyEntropy(MaxScoreSelector):
     def scores(self, revision: Revision, rows: Indices) -> Floats:
         entropy = revision.masses(rows, clustered=self.clustered).entropy()
         scored = revision.prediction.mention_scores is not None
-        return entropy * mention_probability(revision, rows) ** 2 if scored else entropy
+        return entropy * mention_probability(revision, rows) ** SHARPNESS if scored else entropy
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def mention_probability(revision: Revision, rows: Indices) -> Floats:
     return np.exp(-np.logaddexp(0.0, -scores[rows]))
 
 
-LIKELY = 0.7
+LIKELY = 0.9
+"""A span with this probability is a likely mention."""
 LIKELIEST = 1 / 4
 """At least this share of the top spans counts as likely mentions. In a new field the model may find very few."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from corefine.annotation.plausible import LEAST_SHARE, share_in_mentions
 from corefine.document import Document
 from corefine.errors import CorefineError
 from corefine.formats.languages import language_name
@@ -15,19 +16,8 @@ from corefine.project.store.predictions import RULES, STARTER, ModelVersion
 ENGLISH = "English"
 USUAL = 0.20
 """The usual share of tokens inside mentions that the starter model finds in fields that it knows."""
-LEAST = 0.08
-"""Below this share the model does not know the field. docs/annotate.md has the measurements."""
 FEWEST_TOKENS = 100
 """Shorter texts are not judged."""
-
-
-def share_in_mentions(document: Document, prediction: Prediction) -> float | None:
-    """The share of tokens in spans that the model takes for mentions; None if the model does not score mentions."""
-    scores = prediction.mention_scores
-    if scores is None or len(document) < FEWEST_TOKENS:
-        return None
-    spans = (span for span, score in zip(prediction.spans, scores.tolist(), strict=True) if score > 0)
-    return len({token for span in spans for token in range(span.start, span.end + 1)}) / len(document)
 
 
 def warning(version: ModelVersion, document: Document, prediction: Prediction) -> str | None:
@@ -36,8 +26,8 @@ def warning(version: ModelVersion, document: Document, prediction: Prediction) -
     foreign = language.lower().partition("-")[0] != "en"
     if foreign and version.kind in (RULES, STARTER) and _languages(version) == ENGLISH:
         return f"The model knows English, and this text is in {language_name(language)}."
-    share = share_in_mentions(document, prediction)
-    if version.kind != RULES and share is not None and share < LEAST:
+    share = share_in_mentions(document, prediction) if len(document) >= FEWEST_TOKENS else None
+    if version.kind != RULES and share is not None and share < LEAST_SHARE:
         usual = f"about {USUAL:.0%} are usual"
         return f"The model finds few mentions here: {share:.0%} of the words are in one, and {usual}."
     return None

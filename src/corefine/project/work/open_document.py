@@ -10,6 +10,7 @@ from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import DamagedDocumentError
+from corefine.formats.languages import common_words
 from corefine.prediction import Prediction
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
@@ -67,6 +68,7 @@ def restore_session(
         infer_first=settings.infer_first,
         groups=settings.groups,
         least_proposal=settings.least_proposal,
+        function_words=common_words((document.language or "en").lower().partition("-")[0]),
         cost=cost,
     )
     if rows:

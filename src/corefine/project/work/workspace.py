@@ -51,6 +51,7 @@ class Workspace:
         self.workspaces, self.person_id = workspaces, person_id
         self.project = workspaces.project
         self._damaged: set[int] = set()  # documents that could not be opened
+        self._silent: dict[int, int] = {}  # documents about which a version of the model had nothing to ask
         with self.project.database.read() as connection:
             steps = log.steps_of(connection, person_id)
             everybody = assignments.all_of(connection)
@@ -91,9 +92,15 @@ class Workspace:
         question = None if opened.done else opened.session.next_question()
         if question is not None:
             return Shown("question", opened, question, document_id)
-        if not opened.done:
+        ended = opened.session.ending or "finished"
+        nothing_asked = ended == "unfamiliar" and not opened.session.answers
+        if nothing_asked and opened.done:
+            ended = "finished"
+        elif nothing_asked:
+            self._silent[document_id] = opened.version
+        elif not opened.done:
             self.finish(document_id)
-        upcoming, ended = self._choose(besides=document_id), opened.session.ending or "finished"
+        upcoming = self._choose(besides=document_id)
         return Shown("document-done", opened, None, document_id, upcoming, ended)
 
     def open(self, document_id: int, *, lease: Lease = "if-new", needs_model: bool = True) -> OpenDocument:
@@ -237,7 +244,7 @@ class Workspace:
 
         def take(connection: Connection) -> int | None:
             everybody = self._assignments(connection, time.time())
-            document_id = everybody.next_for(self.person_id, besides=self._damaged)
+            document_id = self._next_of(everybody)
             newest = None if document_id is None else self.workspaces.newest(document_id)
             if document_id is not None and newest is not None:
                 everybody.take(connection, document_id, self.person_id, newest)
@@ -252,7 +259,15 @@ class Workspace:
     def _choose(self, *, besides: int | None = None) -> int | None:
         with self.project.database.read() as connection:
             everybody = self._assignments(connection, time.time())
-        return everybody.next_for(self.person_id, besides={besides, *self._damaged})
+        return self._next_of(everybody, besides)
+
+    def _next_of(self, everybody: Assignments, besides: int | None = None) -> int | None:
+        """The document to go on with; one about which the model has nothing to ask only if there is no other."""
+        newest = self.workspaces.newest
+        silent = {document_id for document_id, version in self._silent.items() if newest(document_id) == version}
+        others = {besides, *self._damaged}
+        found = everybody.next_for(self.person_id, besides=others | silent)
+        return everybody.next_for(self.person_id, besides=others) if found is None and silent else found
 
     # Internals: recording
 

@@ -256,20 +256,20 @@ class State(BaseModel):
 
     question         `question` is open
     preparing        the model is being loaded or reads the document (see `preparing`); ask again in a second
-    document-done    its budget is used or nothing is left to ask; `upcoming` is the document to go on with
+    document-done    no question is left (see `ended`); `upcoming` is the document to go on with
     all-done         nothing is left for this person
     paused           the owner has paused the project
     empty            the project has no documents
 
-    `ended` says why a document is done: its budget is used up, the model is sure of the rest, nothing is left to ask,
-    or the person has finished it.
+    `ended` says why a document is done: its budget is used up, the model is sure of the rest, the model knows too little
+    of the text to ask more (unfamiliar), nothing is left to ask, or the person has finished it.
     """
 
     state: Literal["question", "preparing", "document-done", "all-done", "paused", "empty"]
     document: int | None
     question: QuestionView | None
     upcoming: int | None
-    ended: Literal["budget", "sure", "nothing", "finished"] | None = None
+    ended: Literal["budget", "sure", "unfamiliar", "nothing", "finished"] | None = None
     progress: ProgressView | None
     preparing: Preparing | None = None
     model: ModelStatus

@@ -144,19 +144,7 @@ class AnnotatePage {
       this.prepare(state.preparing);
       this.later = setTimeout(() => this.load(`/next${state.document ? `?document=${state.document}` : ""}`), 1000);
     } else if (state.state === "document-done") {
-      const { questions, documents_done: done, documents } = state.progress;
-      const why = {
-        sure: "The model is sure of the rest.",
-        budget: "Its budget of questions is used.",
-        nothing: "Nothing is left to ask.",
-        finished: "You finished it.",
-      };
-      panel.card("This document is done", `${why[state.ended] ?? ""} ${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
-        proceed: "Next document",
-        review: true,
-        links: state.ended === "nothing" ? [] : [button("Ask me more", { key: "M", class: "small", run: () => this.more() })],
-        help: "In the review you see all entities side by side and can correct what is left.",
-      });
+      this.done(state);
     } else if (state.state === "all-done") {
       panel.card("All documents are done", "There are no more questions for you. Thank you.", { review: state.document !== null });
     } else if (state.state === "paused") {
@@ -168,6 +156,51 @@ class AnnotatePage {
         proceed: this.app.owner ? "Documents" : null,
       });
     }
+  }
+
+  /** A document has no more questions: say why. Where the model could ask nothing at all, the person begins. */
+  done(state) {
+    const { questions, documents_done: done, documents } = state.progress;
+    if (this.silent) {
+      this.panel.finish.disabled = false;
+      this.panel.progress.value = 0;
+      this.panel.card("You begin here", "The model knows too little of this text to ask about it.", {
+        proceed: "Annotate in full",
+        links: [
+          button("Next document", { key: "K", class: "small", run: () => this.next() }),
+          button("Ask me all the same", { key: "M", class: "small", run: () => this.more() }),
+        ],
+        help: "After two documents annotated in full, the project has a model of its own.",
+      });
+      return;
+    }
+    const why = {
+      sure: "The model is sure of the rest.",
+      unfamiliar: "The model knows too little of this text to ask more.",
+      budget: "Its budget of questions is used.",
+      nothing: "Nothing is left to ask.",
+      finished: "You finished it.",
+    };
+    this.panel.card("This document is done", `${why[state.ended] ?? ""} ${plural(questions, "question")} answered here; ${done} of ${plural(documents, "document")} done.`, {
+      proceed: "Next document",
+      review: true,
+      links: [
+        state.ended === "nothing" ? null : button("Ask me more", { key: "M", class: "small", run: () => this.more() }),
+        state.ended === "unfamiliar" ? button("Annotate in full", { key: "I", class: "small", run: () => this.full() }) : null,
+      ].filter(Boolean),
+      help: "In the review you see all entities side by side and can correct what is left.",
+    });
+  }
+
+  /** Whether the model had nothing to ask about the document: it is not done. */
+  get silent() {
+    return this.state?.state === "document-done" && this.state.ended === "unfamiliar" && this.state.progress.questions === 0;
+  }
+
+  /** Go to the next document. */
+  next() {
+    const { upcoming } = this.state;
+    return this.load(upcoming === null ? "/next" : `/next?document=${upcoming}`);
   }
 
   /** The model is not ready: say what it does, and what can be read meanwhile. */
@@ -196,7 +229,8 @@ class AnnotatePage {
       this.reading = this.flow.watch.lap();
       visited.add(this.document);
       this.ask(this.state.question);
-    } else if (this.state?.state === "document-done") this.load(`/next?document=${this.state.upcoming}`);
+    } else if (this.silent) this.full();
+    else if (this.state?.state === "document-done") this.next();
     else if (this.state?.state === "empty") this.app.go("documents");
   }
 
@@ -272,7 +306,7 @@ class AnnotatePage {
   }
 
   async finish() {
-    if (this.state?.state !== "question") return;
+    if (this.state?.state !== "question" && !this.silent) return;
     await this.take(await post(`/documents/${this.document}/done`, { done: true }));
     this.panel.say("You can take it up again on the page Documents.");
   }
@@ -330,6 +364,7 @@ class AnnotatePage {
       { keys: ["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], label: "Redo", group, when: working, run: () => this.step("redo") },
       { keys: ["Shift+d"], label: "Finish this document", group, run: () => this.finish() },
       { keys: ["m"], label: "Ask more about a document that is done", group, when: () => this.state?.state === "document-done", run: () => this.more() },
+      { keys: ["k"], label: "Next document, if the model has no questions about this one", group, when: () => this.silent, run: () => this.next() },
       { keys: ["i"], label: "Annotate this document in full", group, run: () => this.full() },
       { keys: ["r"], label: "Review the entities of this document", group, run: () => this.review() },
       { keys: ["e"], label: "Show or hide entities as underlines", group: "Reading", run: () => this.underline(!underlines.on) },
