@@ -6,9 +6,11 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 from sqlalchemy import insert, update
 
@@ -186,11 +188,31 @@ def test_training_that_was_killed_is_begun_again_but_not_for_ever(browser: Brows
     assert training.is_due(project)
 
 
+def test_a_committee_that_chooses_questions(browser: Browser, project: Project, tmp_path: Path) -> None:
+    """The votes choose once the committee has read a document; until then the first model alone does."""
+    (tmp_path / "committee.json").write_text("{}", "utf-8")
+    settings = browser.get("settings")
+    chosen = {**settings, "selector": "committee", "model": str(tmp_path)}
+    assert browser.send("PUT", "settings", chosen)["selector"] == "committee"
+    alone = browser.get("next?document=1")["question"]
+    assert alone["why"]["selector"] == "committee"
+    rows = project.predictions.load(1, 2)
+    one = np.zeros_like(rows.probabilities)
+    one[:, 0] = 1.0
+    other = one.copy()  # it agrees about every mention but the last
+    other[-1] = np.eye(1 + rows.width)[1 + np.flatnonzero(rows.candidates[-1] >= 0)[0]]
+    version = project.writer.write(lambda connection: predictions.add_version(connection, "2", predictions.TRAINED))
+    project.predictions.save(version, 2, replace(rows, members=np.stack([one, other])))
+    browser.send("PUT", "settings", {**chosen, "sample": 0.0})
+    with Workspaces(project).of(project.owner().id) as workspace:
+        assert workspace.show(2).question.mention == rows.spans[-1]  # type: ignore[union-attr]
+
+
 def test_settings_that_cannot_be(browser: Browser, project: Project) -> None:
     settings = browser.get("settings")
     assert browser.send("PUT", "settings", {**settings, "selector": "none"}, 400)["error"]["kind"] == "input"
     assert browser.send("PUT", "settings", {**settings, "selector": "committee"}, 400)["error"]["kind"] == "input"
-    for wrong in ({"overlap": 2}, {"budget_per_1000_tokens": 1e308}, {"retrain_every": -1}):
+    for wrong in ({"model": "nowhere"}, {"overlap": 2}, {"budget_per_1000_tokens": 1e308}, {"retrain_every": -1}):
         assert browser.send("PUT", "settings", {**settings, **wrong}, 400)["error"]["kind"] == "input"
     for wrong in ({"overlap": "much"}, {"protocol": "none"}, {"unknown": 1}, {"lease_minutes": None}):
         assert browser.send("PUT", "settings", {**settings, **wrong}, 422)["error"]["kind"] == "invalid"

@@ -72,6 +72,12 @@ def model_folder(path_or_name: str | Path) -> Path | None:
     )
 
 
+def names_committee(path_or_name: str | Path) -> bool:
+    """Whether this names a committee. Raises if there is no such model."""
+    folder = model_folder(path_or_name)
+    return folder is not None and (folder / "committee.json").is_file()
+
+
 def _plugged_in(name: str) -> Predictor:
     """The object that "module:attribute" or an entry point names."""
     found = plugins.find("models", name)

@@ -28,12 +28,17 @@ class Entropy(MaxScoreSelector):
 
 @dataclass(frozen=True, slots=True)
 class VoteEntropy(MaxScoreSelector):
-    """Query by committee: entropy of the members' votes over entities, or over antecedents if not clustered."""
+    """Query by committee: entropy of the members' votes over entities, or over antecedents if not clustered.
 
+    alone    whether a single model may stand in for a committee: its probabilities are then the votes
+    """
+
+    alone: bool = False
     name: ClassVar[str] = "committee"
 
     def scores(self, revision: Revision, rows: Indices) -> Floats:
-        return revision.masses(rows, clustered=self.clustered, votes=True).entropy()
+        votes = revision.votes is not None or not self.alone
+        return revision.masses(rows, clustered=self.clustered, votes=votes).entropy()
 
 
 @dataclass(frozen=True, slots=True)

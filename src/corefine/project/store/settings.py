@@ -89,8 +89,6 @@ class ProjectConfig(Config):
             allowed = ", ".join(SELECTORS)
             raise ConfigError(f"ProjectConfig: selector must be one of {allowed}, not {self.selector!r}")
         checked_language(self.language)
-        if self.selector == "committee":
-            raise ConfigError("the selector 'committee' needs several models; a project trains one: choose another")
 
     @property
     def language_code(self) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corefine.annotation.cost import CostModel
-from corefine.annotation.selectors import make_selector
+from corefine.annotation.selectors import Selector, VoteEntropy, make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
 from corefine.errors import DamagedDocumentError
@@ -63,7 +63,7 @@ def restore_session(
         document,
         EMPTY,
         protocol=settings.protocol,
-        selector=make_selector(settings.selector_name(), sample=settings.sampled_share()),
+        selector=_selector(settings),
         budget=settings.budget(document),
         infer_first=settings.infer_first,
         groups=settings.groups,
@@ -76,6 +76,13 @@ def restore_session(
     if prediction is not EMPTY:
         session.use(prediction)
     return session
+
+
+def _selector(settings: ProjectConfig) -> Selector:
+    """The project's selector. Instead of a committee one model may vote, until the committee has read the text."""
+    name = settings.selector_name()
+    options = {"alone": True} if name == VoteEntropy.name else {}
+    return make_selector(name, sample=settings.sampled_share(), **options)
 
 
 def everybodys_sessions(

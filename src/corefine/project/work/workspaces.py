@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from corefine.annotation.log import Budget
 from corefine.errors import ConfigError, CorefineError, ModelError
+from corefine.models.load import names_committee
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store import document_notes, log, predictions
@@ -79,6 +80,8 @@ class Workspaces:
             with self.project.database.read() as connection:
                 if log.count_answers(connection):
                     raise ConfigError("infer_first changes what answers mean: it cannot change once there are answers")
+        if (new.model, new.selector) != (self.settings.model, self.settings.selector):
+            check_model(new)
         self._settings_unknown = True  # until it is certain that they were written, or read again
         self.project.change_settings(new)
         self._use_settings(new)
@@ -222,3 +225,16 @@ class Workspaces:
     def _name(self, document_id: int) -> str:
         info = self.document(document_id)
         return f"document {document_id}" if info is None else info.key
+
+
+def check_model(settings: ProjectConfig) -> None:
+    """Raise unless the first model exists, and fits the selector."""
+    try:
+        is_committee = names_committee(settings.model)
+    except ModelError as error:
+        raise ConfigError(str(error)) from error
+    if settings.selector == "committee" and not is_committee:
+        raise ConfigError(
+            f"the selector 'committee' needs several models to vote, and {settings.model!r} is one: make a committee "
+            "with `corefine train --members 3`, and name its folder as the first model"
+        )

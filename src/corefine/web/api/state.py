@@ -261,7 +261,7 @@ class State(BaseModel):
     paused           the owner has paused the project
     empty            the project has no documents
 
-    `ended` says why a document is done: its budget is used up, the model is sure of the rest, the model knows too little
+    `ended` says why a document is done: its budget is used up, the model is sure of the rest, it knows too little
     of the text to ask more (unfamiliar), nothing is left to ask, or the person has finished it.
     """
 

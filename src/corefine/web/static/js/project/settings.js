@@ -11,11 +11,12 @@ const SELECTORS = {
   "lcc-mcu": "Doubtful links, then links nearly made",
   "pairwise-entropy": "Entropy of the best pair",
   "mention-entropy": "Entropy of whether it is a mention",
+  committee: "Votes of a committee: needs one as the first model",
   random: "Random",
 };
 const FIELDS = [
   ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
-  ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, a model's folder on the server, or module:attribute.", "text"],
+  ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, the folder of a model or committee on the server, or module:attribute.", "text"],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
   ["language", "Language of new documents", "Its code, as nl, or auto to detect it when documents are added.", "text"],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
@@ -70,7 +71,8 @@ function field(name, kind, given) {
     return box;
   }
   if (typeof kind === "object") {
-    const select = h("select", { name }, ...Object.entries(kind).map(([key, label]) => h("option", { value: key }, label)));
+    const known = given in kind ? kind : { ...kind, [given]: given }; // a selector from elsewhere
+    const select = h("select", { name }, ...Object.entries(known).map(([key, label]) => h("option", { value: key }, label)));
     select.value = given;
     return select;
   }
