@@ -41,8 +41,9 @@ class Chooser:
     least_proposal    a discrete question proposes the most probable entity, shown by a span that is probably a
                       mention. If no such entity has this probability, the question asks only for the first
                       appearance. With 0 it proposes the most probable antecedent
-    plausible         [N] in a text that the model knows little of: the mentions to ask about and to propose. While
-                      least_gain is above 0, only these are asked about, none at random, and no words a second time
+    plausible         [N] the mentions to ask about and to propose in a text that the model knows little about; None in
+                      other texts. While least_gain is above 0, only these are asked about, without a random sample
+                      and without repeating words
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class Chooser:
         return ~(self._asked_rows | revision.settled | self._without_candidates)
 
     def rows_worth_asking(self) -> Mask:
-        """[N] the open mentions without those that are implausible, where the model knows little of the text."""
+        """[N] the open mentions; in a text that the model knows little about, only the plausible ones."""
         return self.open_rows() if self.plausible is None else self.open_rows() & self.plausible & (self._heard == 0)
 
     def gains(self, rows: Indices) -> Floats:
@@ -187,7 +188,7 @@ class Chooser:
         restricted = least_gain > 0.0 and self.plausible is not None
         allowed = self.rows_worth_asking() if restricted else self.open_rows()
         if isinstance(selector, Sampled):
-            if not restricted:  # nearly all of them would be no mentions
+            if not restricted:  # hardly any of them would be mentions
                 sampled = selector.sample_row(allowed, self.revision, asked=asked)
             selector = selector.usual
         while True:

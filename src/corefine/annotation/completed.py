@@ -34,7 +34,7 @@ def is_whole(parts: tuple[Span, ...], document: Document) -> bool:
 
 
 def with_alone(document: Document, mentions: Iterable[Span]) -> Document:
-    """The document with these mentions, each an entity of its own unless it is in one already."""
+    """The document with these mentions added as entities of one mention, unless they are in an entity already."""
     known = {span for cluster in document.clusters for span in cluster}
     alone = dict.fromkeys(span for span in mentions if span not in known)
     return document.with_clusters([*document.clusters, *((span,) for span in alone)])

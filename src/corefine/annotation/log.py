@@ -23,8 +23,8 @@ from corefine.links import Assertion, Cannot, First, Must, NotAMention
 LOG_VERSION = 1
 
 Ending = Literal["budget", "sure", "unfamiliar", "nothing"]
-"""Why a session asks no more: its budget is spent; the model is sure of the rest; it knows too little of the text to
-ask anything else that is worth it; nothing is left to ask."""
+"""Why a session has no more questions: its budget is spent, the model is sure of the rest, it knows too little of the
+text to ask good questions, or nothing is left to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Budget:
     least_gain: float = 0.0
 
     def is_spent(self, questions: int, seconds: float) -> bool:
-        """Whether it is used up after so many questions and seconds."""
+        """Whether it is used up after this many questions and seconds."""
         return (self.questions is not None and questions >= self.questions) or (
             self.seconds is not None and seconds >= self.seconds
         )

@@ -1,6 +1,6 @@
-"""What to ask about in a text that the model knows little of, as in a language it has never seen.
+"""What to ask about in a text that the model knows little about, such as one in a new language.
 
-There its mention scores say next to nothing, but the form of a span still does: of Spanish top spans whose words stand
+The model's mention scores mean little there, but the form of a span still helps: of Spanish top spans whose words occur
 several times in a text, two in five are mentions; of the others, one in ten.
 """
 
@@ -17,11 +17,11 @@ from corefine.prediction import Prediction
 from corefine.scores.pronouns import is_pronoun, is_rather_article
 
 LEAST_SHARE = 0.08
-"""With a smaller share of its words in mentions, a text is far from what the model knows. See docs/annotate.md."""
+"""Below this share of words in mentions, the model knows little about a text. docs/annotate.md has the measurements."""
 
 
 def share_in_mentions(document: Document, prediction: Prediction) -> float | None:
-    """The share of a document's tokens in spans that the model takes for mentions; None if it does not say."""
+    """The share of tokens in spans that the model takes for mentions; None if the model does not score mentions."""
     scores = prediction.mention_scores
     if scores is None or not len(document):
         return None
@@ -30,10 +30,10 @@ def share_in_mentions(document: Document, prediction: Prediction) -> float | Non
 
 
 def plausible_rows(document: Document, prediction: Prediction, function_words: Container[str] | None) -> Mask | None:
-    """[N] the spans worth asking about, by their form; None if the model knows the text well enough to tell.
+    """[N] the spans worth asking about, judged by their form; None if the model knows the text well enough.
 
-    They are pronouns, and words that stand several times; not function words such as "and", given in lower case.
-    Without a list of these, everything is worth asking about.
+    These are pronouns and words that occur several times, but not function words such as "and", given in lower case.
+    Without a list of function words, all spans are worth asking about.
     """
     share = share_in_mentions(document, prediction)
     if function_words is None or share is None or share >= LEAST_SHARE:

@@ -44,8 +44,8 @@ class Session:
     budget            when to stop: a `Budget`, or a number of questions
     groups            whether one question can be about several mentions with the same words
     least_proposal    the probability that an entity needs to be proposed: see `Chooser`
-    function_words    in lower case, in the text's language. If given, only pronouns and words that stand several times
-                      are asked about where the model knows little of the text: see `plausible_rows`
+    function_words    function words of the text's language, in lower case. If given, and the model knows little about
+                      the text, questions are only about pronouns and repeated words: see `plausible_rows`
     closure           the class that revises the prediction. The default follows all that an answer implies; the
                       ablations of the simulation replace it.
 

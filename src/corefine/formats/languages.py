@@ -119,7 +119,7 @@ def _latin() -> tuple[str, ...]:
 
 @cache
 def common_words(code: str) -> frozenset[str]:
-    """The most common words of a language, in lower case: spaCy's stop words; none if it has no list.
+    """The most common words of a language, in lower case: spaCy's stop words; empty if it has no list.
 
     Only their file is read, because loading a whole language takes long.
     """

@@ -107,7 +107,7 @@ def is_pronoun(document: Document, span: Span) -> bool:
 
 
 def is_rather_article(document: Document, span: Span) -> bool:
-    """Whether a span is a single word that is a pronoun, but more often an article."""
+    """Whether a span is a single word that can be a pronoun but is more often an article."""
     return span.start == span.end and _is_listed(document, span, RATHER_ARTICLES)
 
 

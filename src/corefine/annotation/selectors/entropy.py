@@ -30,7 +30,7 @@ class Entropy(MaxScoreSelector):
 class VoteEntropy(MaxScoreSelector):
     """Query by committee: entropy of the members' votes over entities, or over antecedents if not clustered.
 
-    alone    whether a single model may stand in for a committee: its probabilities are then the votes
+    alone    whether to accept a single model instead of a committee, with its probabilities as votes
     """
 
     alone: bool = False

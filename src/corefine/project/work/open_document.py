@@ -79,7 +79,7 @@ def restore_session(
 
 
 def _selector(settings: ProjectConfig) -> Selector:
-    """The project's selector. Instead of a committee one model may vote, until the committee has read the text."""
+    """The project's selector. Until a committee has read the text, a single model votes in its place."""
     name = settings.selector_name()
     options = {"alone": True} if name == VoteEntropy.name else {}
     return make_selector(name, sample=settings.sampled_share(), **options)

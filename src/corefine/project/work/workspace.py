@@ -51,7 +51,7 @@ class Workspace:
         self.workspaces, self.person_id = workspaces, person_id
         self.project = workspaces.project
         self._damaged: set[int] = set()  # documents that could not be opened
-        self._silent: dict[int, int] = {}  # documents about which a version of the model had nothing to ask
+        self._silent: dict[int, int] = {}  # documents for which a model version had no questions
         with self.project.database.read() as connection:
             steps = log.steps_of(connection, person_id)
             everybody = assignments.all_of(connection)
@@ -262,7 +262,7 @@ class Workspace:
         return self._next_of(everybody, besides)
 
     def _next_of(self, everybody: Assignments, besides: int | None = None) -> int | None:
-        """The document to go on with; one about which the model has nothing to ask only if there is no other."""
+        """The document to continue with. One for which the model has no questions comes only if there is no other."""
         newest = self.workspaces.newest
         silent = {document_id for document_id, version in self._silent.items() if newest(document_id) == version}
         others = {besides, *self._damaged}
