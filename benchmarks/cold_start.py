@@ -29,7 +29,7 @@ from corefine.models.evaluation import evaluate
 from corefine.models.load import load, model_folder
 from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.jobs import run as train
-from corefine.project.learning.training import in_pieces, recipe_for
+from corefine.project.learning.training import recipe_for
 from corefine.project.store.predictions import EMPTY
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work import edits
@@ -97,7 +97,7 @@ class Project:
         recipe = recipe_for(self.labels)
         job = TrainingJob(
             recipe=replace(recipe, training=replace(recipe.training, seed=self.seed)),
-            labels=in_pieces(self.labels),
+            labels=self.labels,
             folder=self.folder / f"v{self.versions}",
             warm=model_folder("starter"),
             cache=self.folder / "cache",

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from corefine.errors import ConfigError
+from corefine.models.training.recipe import load_recipe
+from corefine.project.store.settings import ProjectConfig
 from corefine.reproduction import paper
 from corefine.reproduction.cells import PRESETS, grid
 from corefine.simulation.config import SimulationConfig
@@ -33,10 +35,18 @@ def test_the_cells_of_the_whole_grid() -> None:
 def test_a_new_field_has_no_gold_and_the_apps_training() -> None:
     base = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
     cells = grid(base, preset="new-field")
-    assert len(cells) == 3 * (3 * 4 + 1)
-    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "ours", "gold"}
+    assert len(cells) == 3 * (3 * 5 + 1)
+    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "ours", "app", "gold"}
     assert all(cell.config.initial == 0 and cell.config.recipe == "app" for cell in cells)
-    assert all(bool(cell.config.sample) == (cell.kind == "ours") for cell in cells)
+    assert {cell.kind for cell in cells if cell.config.labels == "kept"} == {"ours", "app"}
+    assert {cell.config.start for cell in cells} == {"first"}
+
+
+def test_the_kind_app_asks_as_a_new_project_does() -> None:
+    project = ProjectConfig()
+    config = next(cell.config for cell in grid(SimulationConfig(), groups=["ours"]) if cell.kind == "app")
+    assert (config.selector, config.groups, config.sample) == (project.selector, project.groups, project.sample)
+    assert config.labels == load_recipe("app").training.labels
 
 
 def test_a_grid_of_two_budgets_for_another_corpus() -> None:

@@ -54,7 +54,7 @@ def test_groups_are_asked_about_once_at_their_own_cost_and_kept_in_the_rows() ->
     assert annotation.seconds == pytest.approx(15.96 + 3 * 2.0)
     assert annotation.lesson.document.clusters == document.clusters
     assert QuestionRow.from_json(json.loads(json.dumps(row.to_json()))) == row
-    with pytest.raises(ConfigError, match="incrementally"):
+    with pytest.raises(ConfigError, match="incremental"):
         rules(groups=True, closure="off")
 
 

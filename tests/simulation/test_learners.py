@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -169,7 +170,7 @@ def test_a_committee_votes(tmp_path: Path) -> None:
     assert members == {"member-0", "member-1"}
 
 
-@pytest.mark.parametrize("labels", ["answered", "mix", "certain"])
+@pytest.mark.parametrize("labels", ["answered", "mix", "certain", "kept"])
 def test_every_label_policy_runs(tmp_path: Path, labels: str) -> None:
     assert finish(tiny(documents=3, labels=labels), tmp_path / "run", short_stories())[-1].final
 
@@ -190,6 +191,22 @@ def test_a_first_model_is_trained_in_full_and_a_warm_one_as_rounds_say(tmp_path:
     warm = learner._job(labels, 1, False, 0).recipe.training
     assert (first.min_steps, warm.min_steps) == (recipe.training.min_steps, 0)
     assert warm.epochs == recipe.rounds.epochs
+
+
+def test_every_training_can_begin_with_the_first_model(tmp_path: Path) -> None:
+    corpus = short_stories()
+    config = tiny(start="first", spread=True, rounds=3, labels="kept")
+    rows = finish(config, tmp_path / "run", corpus)
+    assert [row.documents for row in rows] == [2, 5, 5, 5]
+    kept = {path.name for path in (tmp_path / "run" / "checkpoints").iterdir()}
+    assert kept == {"round-00", "round-03"}
+    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path / "run/checkpoints")
+    labels = (Labels.gold(corpus.train[0]),)
+    for final in (False, True):
+        assert learner._job(labels, 3, final, 0).warm == tmp_path / "run/checkpoints/round-00/member-0"
+    shutil.rmtree(tmp_path / "run/checkpoints/round-00")
+    with pytest.raises(InputError, match="is gone"):
+        learner._job(labels, 3, True, 0)
 
 
 def test_a_recipe_that_fine_tunes_thaws_a_frozen_starter(tmp_path: Path) -> None:

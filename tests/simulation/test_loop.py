@@ -44,18 +44,48 @@ def test_rows_count_documents_hours_and_questions() -> None:
     assert rows[-1].asked is None
 
 
-def test_going_on_after_any_round_ends_the_same() -> None:
-    done = [event for event in simulate(rules(), stories(), RulesLearner()) if isinstance(event, RoundDone)]
+SPREAD: dict[str, Any] = {"spread": True, "rounds": 3}
+
+
+@pytest.mark.parametrize("settings", [{}, SPREAD, {**SPREAD, "error_rate": 0.3, "groups": True}])
+def test_going_on_after_any_round_ends_the_same(settings: dict[str, Any]) -> None:
+    config = rules(**settings)
+    done = [event for event in simulate(config, stories(), RulesLearner()) if isinstance(event, RoundDone)]
     for size in range(len(done)):
         finished = FinishedRounds(
-            tuple(event.row for event in done[:size]),
-            tuple(lesson for event in done[:size] for lesson in event.lessons),
+            rows=tuple(event.row for event in done[:size]),
+            questions=tuple(question for event in done[:size] for question in event.questions),
+            lessons=tuple(lesson for event in done[:size] for lesson in event.lessons),
         )
-        rest = simulate(rules(), stories(), RulesLearner(), finished=finished)
+        rest = simulate(config, stories(), RulesLearner(), finished=finished)
         again = [event for event in rest if isinstance(event, RoundDone)]
         assert [(event.row, event.questions, event.lessons) for event in again] == [
             (event.row, event.questions, event.lessons) for event in done[size:]
         ]
+
+
+def test_a_spread_budget_is_spent_on_all_documents_in_every_round() -> None:
+    spread, once = rows_of(**SPREAD), rows_of(rounds=3)
+    assert [row.documents for row in spread] == [2, 8, 8, 8]
+    assert all(row.asked and row.asked.documents == 6 for row in spread[:-1])
+    assert spread[-1].seconds == pytest.approx(once[-1].seconds, rel=0.1)
+    questions = [row.asked.questions for row in spread if row.asked]
+    assert max(questions) - min(questions) <= 6  # a third of each document's budget, rounded
+    labels = [row.asked for row in spread if row.asked]
+    for before, after in itertools.pairwise(labels):
+        assert after.before_f1 == before.after_f1  # what was answered before still stands
+
+
+def test_a_spread_run_asks_what_one_long_session_would() -> None:
+    """The rules never learn, so questions in three rounds are those of one round with the whole budget."""
+
+    def questions(**settings: Any) -> set[tuple[str, str]]:
+        config = rules(documents_per_round=6, **settings)
+        events = simulate(config, stories(), RulesLearner())
+        rounds = [event for event in events if isinstance(event, RoundDone)]
+        return {(row.document, row.answered.question.id) for event in rounds for row in event.questions}
+
+    assert questions(spread=True, rounds=3) == questions(rounds=1)
 
 
 def test_without_questions_labels_stay_as_the_model_has_them() -> None:

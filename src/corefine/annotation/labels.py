@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from corefine import plugins
 from corefine.annotation.completed import is_whole
 from corefine.annotation.question import span_from_json, span_to_json
-from corefine.annotation.sampling import LinkSample, link_sample
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 
@@ -26,7 +25,6 @@ class Labels:
     first        mentions without an antecedent, and spans that are not mentions, according to answers
     no_mentions  spans that are not mentions, according to answers
     certainty    for each top span that no answer settled: the probability of its label, given model and answers
-    sample       what answers say about a random sample of the mentions
     complete     parts of the document that people annotated in full: the clusters contain all their mentions
     """
 
@@ -37,7 +35,6 @@ class Labels:
     first: tuple[Span, ...] = ()
     certainty: tuple[tuple[Span, float], ...] = ()
     no_mentions: tuple[Span, ...] = ()
-    sample: LinkSample | None = None
     complete: tuple[Span, ...] = ()
 
     @classmethod
@@ -62,7 +59,6 @@ class Labels:
             first=tuple(sorted(span for span in links.spans() if links.has_no_antecedent(span))),
             certainty=_certainty(session),
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
-            sample=link_sample(session),
             complete=session.complete,
         )
 
@@ -84,7 +80,6 @@ class Labels:
             "first": [span_to_json(span) for span in self.first],
             "certainty": [[span_to_json(span), chance] for span, chance in self.certainty],
             **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
-            **({"sample": asdict(self.sample)} if self.sample is not None else {}),
             **({"complete": [span_to_json(span) for span in self.complete]} if self.complete else {}),
         }
 
@@ -99,12 +94,11 @@ class Labels:
             first=tuple(map(span_from_json, fields["first"])),
             certainty=tuple((span_from_json(span), chance) for span, chance in fields["certainty"]),
             no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
-            sample=LinkSample(**fields["sample"]) if "sample" in fields else None,
             complete=tuple(map(span_from_json, fields.get("complete", ()))),
         )
 
 
-FAINT = 0.1
+KEEP = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +106,30 @@ class LabelPolicy:
     """How training uses labels that are not full.
 
     answers       whether rows that people answered are taught what they said; otherwise all rows follow the clusters
-    unanswered    the weight of all other rows
+    unanswered    the weight of the clusters in all other rows
     certainty     whether those are also weighted by how probable their label is
     unlinked      the weight, among those, of rows that the clusters leave without an antecedent
+    keep          how much all other rows are held to the probabilities of the model that training begins with
     """
 
     answers: bool = False
     unanswered: float = 1.0
     certainty: bool = False
     unlinked: float = 1.0
+    keep: float = 0.0
 
 
 def label_policy(name: str, rest: float) -> LabelPolicy:
     """The policy of that name.
 
-    pseudo      the clusters are the labels, from the model or from people alike (the paper's policy)
+    pseudo      the clusters are the labels, whether they come from the model or from people (the paper's policy)
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less
     linked      answers count fully; other rows count only if the model links them, weighted by its certainty. In a new
-                field the model misses most mentions, and its unlinked rows would teach it to go on missing them
-    weighted    as linked, but rows that the model does not link count a tenth. Without them the model forgets which
-                spans are not mentions
+                field the model misses most mentions, so a mention that it leaves unlinked is not evidence of anything
+    kept        answers count fully; in all other rows the model stays close to the probabilities that it began with.
+                Silence then teaches nothing, neither "yes" nor "no", and the model forgets nothing
     """
     policies = {
         "pseudo": LabelPolicy(),
@@ -141,7 +137,7 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
         "mix": LabelPolicy(answers=True, unanswered=rest),
         "certain": LabelPolicy(certainty=True),
         "linked": LabelPolicy(answers=True, certainty=True, unlinked=0.0),
-        "weighted": LabelPolicy(answers=True, certainty=True, unlinked=FAINT),
+        "kept": LabelPolicy(answers=True, unanswered=0.0, keep=KEEP),
     }
     return plugins.named("label_policies", name, policies, LabelPolicy)
 

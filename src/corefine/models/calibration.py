@@ -4,9 +4,8 @@ Both are chosen on development documents after training. A trained ranker is ove
 temperature makes the labels of the development documents as probable as possible. The threshold does not change
 probabilities; it decides when a mention is linked.
 
-Without development documents only the threshold is chosen: the model then links as many mentions as a random sample of
-people's answers says it should. The right number differs widely between fields, and training on answers shifts what the
-model links.
+Without development documents only the threshold is chosen: the model then links about as many mentions as it expects to
+have an antecedent. In a new field its threshold from elsewhere links far too few of them, or far too many.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ from corefine.scores.results import Counts
 
 TEMPERATURES = np.geomspace(0.5, 3.0, 36)
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-LOWEST, HIGHEST = 0.05, 0.98
+LOWEST, HIGHEST = 0.05, 0.95
+CAUTION = 0.9
+"""A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
 BINS = 15
 
 
@@ -63,10 +64,12 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
     return Calibration(temperature, THRESHOLDS[best], before, after)
 
 
-def match_link_rate(model: Model, documents: Sequence[Document], rate: float) -> float:
-    """Set and return the threshold at which the model links this share of the mentions in these documents."""
-    chances = np.concatenate([model.predict(document).probabilities[:, 0] for document in documents])
-    threshold = round(float(np.clip(np.quantile(chances, rate), LOWEST, HIGHEST)), 3)
+def link_as_expected(model: Model, documents: Sequence[Document]) -> float:
+    """Set the threshold at which the model links as many mentions of these documents as it expects, and return it."""
+    chances = np.sort(np.concatenate([model.predict(document).probabilities[:, 0] for document in documents]))
+    wanted = int(CAUTION * (1.0 - chances).sum())
+    threshold = chances[min(wanted, len(chances) - 1)] if len(chances) else model.config.head.threshold
+    threshold = round(float(np.clip(threshold, LOWEST, HIGHEST)), 3)
     set_calibration(model, model.config.head.temperature, threshold)
     return threshold
 

@@ -17,8 +17,11 @@ MAIN: dict[str, dict[str, Any]] = {
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
     "random": {"selector": "random"},
 }
+LEARNING: dict[str, Any] = {"labels": "kept", "start": "first", "spread": True, "rounds": 4}
+"""How we learn from answers; the annotation app does so too."""
 OURS: dict[str, dict[str, Any]] = {
-    "ours": {"sample": 0.1},  # as in the annotation app
+    "ours": LEARNING,
+    "app": {**LEARNING, "selector": "likely-entropy", "groups": True},
 }
 SELECTORS: dict[str, dict[str, Any]] = {
     "committee": {"selector": "committee"},

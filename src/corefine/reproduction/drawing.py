@@ -29,6 +29,8 @@ class Style:
 
 STYLES = {
     "discrete": Style("discrete, entropy", "o", "-", "#1b3a6b"),
+    "ours": Style("ours", "d", "-", "#c77700"),
+    "app": Style("ours, with the app's questions", "H", (0, (4, 2)), "#00798c"),
     "pairwise": Style("pairwise, entropy", "s", "--", "#b3331d"),
     "random": Style("discrete, random", "^", ":", "#4d4d4d"),
     "committee": Style("discrete, committee", "D", "-.", "#2e7d32"),

@@ -9,7 +9,7 @@ discarded, so no run depends on another.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -23,7 +23,7 @@ from corefine.annotation.question import Protocol
 from corefine.annotation.revision import decode
 from corefine.annotation.selectors import make_selector
 from corefine.annotation.session import Session
-from corefine.document import Document
+from corefine.document import Cluster, Document
 from corefine.errors import ContradictionError
 from corefine.prediction import Prediction
 from corefine.scores import Counts
@@ -36,12 +36,13 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedDocument:
-    """A document after its annotation.
+    """A document after its annotation in a round.
 
-    lesson       what training learns from it
-    before       how the model's own clusters score against gold, singletons dropped
+    rows         the questions of the round
+    lesson       what training learns from it, from earlier rounds too
+    before       how the labels before these questions score against gold, singletons dropped
     after        how the new labels score
-    seconds      of annotation
+    seconds      of annotation in the round
     selection    seconds that this machine took to choose the questions
     closure      seconds that it took to apply the answers
     """
@@ -86,8 +87,9 @@ def annotate_document(
     config: SimulationConfig,
     budget: Budget,
     clock: Clock = time.perf_counter,
+    earlier: Sequence[QuestionRow] = (),
 ) -> AnnotatedDocument:
-    """Ask about a document until the budget is spent.
+    """Ask about a document until the budget is spent, which the questions of earlier rounds were part of.
 
     A simulated annotator who errs may contradict an earlier answer. Such an answer is not applied, but its time counts.
     """
@@ -95,6 +97,9 @@ def annotate_document(
     selection = closure = 0.0
     began = clock()
     session = session_of(document, prediction, config, budget)
+    for row in earlier:
+        session.replay_event({"event": "answer", **row.taken.to_json()})
+    spent, clusters = session.seconds, session.relabelled().clusters if earlier else decode(prediction)
     rows = []
     while True:
         question = session.next_question()
@@ -114,23 +119,29 @@ def annotate_document(
         rows.append(QuestionRow(document.key, answered, outcome.settled, outcome.pairs, passed))
         began = clock()
     lesson = Labels.from_session(session)
-    before, after = _counts(document, prediction, lesson)
-    return AnnotatedDocument(document, tuple(rows), lesson, before, after, session.seconds, selection, closure)
+    before, after = _counts(document, clusters, lesson)
+    return AnnotatedDocument(document, tuple(rows), lesson, before, after, session.seconds - spent, selection, closure)
 
 
-def _counts(document: Document, prediction: Prediction, lesson: Labels) -> tuple[Counts, Counts]:
+def _counts(document: Document, clusters: Iterable[Cluster], lesson: Labels) -> tuple[Counts, Counts]:
     gold = document.without_singletons().clusters
-    labels = lesson.document.without_singletons().clusters
-    return Counts.of(gold, decode(prediction)), Counts.of(gold, labels)
+    before = document.with_clusters(clusters).without_singletons().clusters
+    return Counts.of(gold, before), Counts.of(gold, lesson.document.without_singletons().clusters)
 
 
 def annotate_round(
-    documents: Sequence[Document], predictions: Sequence[Prediction], config: SimulationConfig, clock: Clock
+    documents: Sequence[Document],
+    predictions: Sequence[Prediction],
+    config: SimulationConfig,
+    clock: Clock,
+    *,
+    round: int = 0,
+    earlier: Mapping[str, Sequence[QuestionRow]] | None = None,
 ) -> Iterator[AnnotatedDocument]:
-    """Ask about each document of a round."""
+    """Ask about each document of a round. `earlier` has the questions of rounds before, by document."""
     for document, prediction, share in zip(documents, predictions, shares(documents, predictions, config), strict=True):
-        budget = budget_of(document, prediction, config, share)
-        yield annotate_document(document, prediction, config, budget, clock)
+        budget = budget_of(document, prediction, config, share * config.share_spent(round))
+        yield annotate_document(document, prediction, config, budget, clock, (earlier or {}).get(document.key, ()))
 
 
 def budget_of(document: Document, prediction: Prediction, config: SimulationConfig, share: float = 1.0) -> Budget:
@@ -198,6 +209,6 @@ def label_fully(
             break
         left -= price
         lesson = Labels.gold(document)
-        before, after = _counts(document, prediction, lesson)
+        before, after = _counts(document, decode(prediction), lesson)
         labelled.append(AnnotatedDocument(document, (), lesson, before, after, price))
     return labelled, left if left < inf else 0.0

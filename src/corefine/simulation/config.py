@@ -25,8 +25,7 @@ NEW_FIELD: Mapping[str, Any] = {
     "documents": 24,
     "rounds": 4,
     "recipe": "app",
-    "start": "scratch",  # that is, from the starter each time, on all answers so far
-    "labels": "weighted",
+    "start": "first",  # always from the starter, with all answers so far
 }
 """Settings for a field without gold: a model from elsewhere asks, and learns as in the annotation app."""
 
@@ -47,13 +46,14 @@ class SimulationConfig(Config):
         0, "Documents annotated in each round; 0: a tenth of the training documents."
     )
     rounds: NonNegativeInt = setting(0, "Rounds; 0: enough for all documents.")
+    spread: bool = setting(False, "Whether each round asks about all documents, and spends its part of the budget.")
 
     protocol: Literal["discrete", "pairwise", "follow-up", "full", "gold"] = setting(
         "discrete", "discrete, pairwise, follow-up (also: discrete-only); full or gold label whole documents."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
     sample: ShareBelow1 = setting(
-        0.0, "Share of questions about random mentions, which tell how many mentions to link."
+        0.0, "Share of the questions about random mentions, besides those that the selector chooses."
     )
     clustered: bool = setting(True, "Whether selectors sum over clusters.", flag="--clustered/--unclustered")
     closure: Literal["incremental", "per-document", "off"] = setting(
@@ -78,9 +78,7 @@ class SimulationConfig(Config):
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: str = setting(
-        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or weighted."
-    )
+    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or kept.")
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
@@ -94,7 +92,11 @@ class SimulationConfig(Config):
         16, "shortcut: documents a warm round trains on, half of them new; 0 for all."
     )
     committee: NonNegativeInt = setting(0, "Members of the committee; 0: 3 if the selector is committee, else 1.")
-    start: Literal["warm", "scratch"] = setting("warm", "What rounds train: warm (the last round's model) or scratch.")
+    start: Literal["warm", "scratch", "first"] = setting(
+        "warm",
+        "What trainings begin with: warm (the last round's model; scratch at the end), scratch, or first (the first "
+        "round's model, also at the end).",
+    )
     starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")
 
     tagger: str | None = setting(
@@ -130,6 +132,10 @@ class SimulationConfig(Config):
             )
         if self.groups and (self.protocol != "discrete" or self.closure != "incremental"):
             raise ConfigError("groups = true needs protocol = discrete and closure = incremental")
+        if self.spread and not self.rounds:
+            raise ConfigError("spread = true needs a number of rounds, which share the budget")
+        if self.spread and self.read_at_most:
+            raise ConfigError("spread = true asks about all documents in each round, so read_at_most must be 0")
         if not self.initial and self.learner == "model" and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
         if not self.initial and self.members > 1:
@@ -138,6 +144,15 @@ class SimulationConfig(Config):
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
         if self.selector == "committee" and self.learner == "rules":
             raise ConfigError("the rules have no committee: choose another selector, or learner = 'model'")
+
+    @property
+    def asks(self) -> bool:
+        """Whether questions are asked; otherwise whole documents are labelled."""
+        return self.protocol not in (FULL, GOLD)
+
+    def share_spent(self, round: int) -> float:
+        """The share of a document's budget that may be spent by the end of a round in which it is asked about."""
+        return (round + 1) / self.rounds if self.spread else 1.0
 
     @property
     def members(self) -> int:

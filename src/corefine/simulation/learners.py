@@ -123,8 +123,8 @@ class NeuralLearner:
         return self.workers.predict(self._trained, documents)
 
     def finished(self, round: int) -> None:
-        """Remove the checkpoints of the round before."""
-        if round > 0:
+        """Remove the checkpoints of the round before, unless every training begins with them."""
+        if round > (1 if self.config.start == "first" else 0):
             with suppress(OSError):
                 shutil.rmtree(self._round(round - 1))
 
@@ -182,14 +182,22 @@ class NeuralLearner:
         """The model that a training starts from: none, the last round's, or the starter."""
         from corefine.models.storage.checkpoint import is_model
 
+        if self.config.start == "first" and self.config.initial and round > 0:
+            return self._existing(self._round(0) / f"member-{member}")
         if round == 0 or final or self.config.start != "warm":
             return starter_folder(self.config)
         before = self._round(round - 1) / f"member-{member}"
-        if is_model(before):
-            return before
-        if self.config.initial:
-            raise InputError(f"{before} is gone, and the next round starts from it: start a new run")
-        return starter_folder(self.config)  # no round has trained a model yet
+        if not self.config.initial and not is_model(before):
+            return starter_folder(self.config)  # no round has trained a model yet
+        return self._existing(before)
+
+    def _existing(self, folder: Path) -> Path:
+        """The folder, which has to hold a model of an earlier round."""
+        from corefine.models.storage.checkpoint import is_model
+
+        if not is_model(folder):
+            raise InputError(f"{folder} is gone, and this training starts from it: start a new run")
+        return folder
 
     # First models that the runs of a grid share
 

@@ -8,6 +8,7 @@ a last training starts from scratch. The loop writes no files: it yields events,
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -68,9 +69,10 @@ RunEvent = RoundStart | Learned | Annotated | RoundDone
 
 @dataclass(frozen=True, slots=True)
 class FinishedRounds:
-    """The rows and lessons of the rounds that are done."""
+    """The rows, questions and lessons of the rounds that are done. The last lesson about a document counts."""
 
     rows: tuple[RoundRow, ...] = ()
+    questions: tuple[QuestionRow, ...] = ()
     lessons: tuple[Labels, ...] = ()
 
 
@@ -85,7 +87,10 @@ def simulate(
     """Run all rounds that are not finished."""
     planned = plan(corpus, config)
     finished = finished or FinishedRounds()
-    lessons = [*map(Labels.gold, planned.initial), *finished.lessons]
+    lessons = {each.document.key: each for each in (*map(Labels.gold, planned.initial), *finished.lessons)}
+    asked: defaultdict[str, list[QuestionRow]] = defaultdict(list)
+    for question in finished.questions:
+        asked[question.document].append(question)
     seconds = finished.rows[-1].seconds if finished.rows else 0.0
     left = finished.rows[-1].left if finished.rows else 0.0
     last = len(planned.rounds)
@@ -93,7 +98,7 @@ def simulate(
         final = number == last
         yield RoundStart(number, last + 1, len(lessons))
         watch = _Stopwatch(clock)
-        predictor = learner.learn(lessons, round=number, final=final)
+        predictor = learner.learn(tuple(lessons.values()), round=number, final=final)
         watch.lap("training")
         scores = {
             split: score_model(documents, learner.predict(predictor, documents))
@@ -110,7 +115,8 @@ def simulate(
             if config.protocol in (FULL, GOLD):
                 annotated, left = label_fully(documents, predictions, config, left=left)
             else:
-                for document in annotate_round(documents, predictions, config, clock):
+                earlier = asked if config.spread else None
+                for document in annotate_round(documents, predictions, config, clock, round=number, earlier=earlier):
                     annotated.append(document)
                     yield Annotated(number, document)
             watch.lap("annotation")
@@ -127,8 +133,10 @@ def simulate(
             left=left,
         )
         new = tuple(document.lesson for document in annotated)
-        lessons += new
+        lessons |= {lesson.document.key: lesson for lesson in new}
         questions = tuple(row for document in annotated for row in document.rows)
+        for question in questions:
+            asked[question.document].append(question)
         yield RoundDone(number, row, questions, new, watch.timing(annotated))
         learner.finished(number)
 

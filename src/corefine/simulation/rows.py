@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from corefine.annotation.log import AnswerEntry
-from corefine.annotation.question import span_from_json, span_to_json
+from corefine.annotation.question import Answer, span_from_json, span_to_json
 from corefine.document import Span
 from corefine.simulation.config import SimulationConfig
 
@@ -100,6 +100,11 @@ class QuestionRow:
     settled: tuple[Span, ...]
     pairs: int
     passed: bool = False
+
+    @property
+    def taken(self) -> AnswerEntry:
+        """The answer as the session took it."""
+        return replace(self.answered, answer=Answer.unsure()) if self.passed else self.answered
 
     def to_json(self) -> dict[str, Any]:
         return {

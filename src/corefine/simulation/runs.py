@@ -32,7 +32,7 @@ from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
 from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, recipe_of, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
-from corefine.simulation.rows import CorpusInfo, RoundRow, RunInfo, RunTiming
+from corefine.simulation.rows import CorpusInfo, QuestionRow, RoundRow, RunInfo, RunTiming
 from corefine.simulation.splits import fingerprint
 from corefine.simulation.workers import Here, Workers
 
@@ -236,7 +236,8 @@ def _restore(folder: Path, corpus: Corpus) -> FinishedRounds:
                 write_atomically(path, content)
     documents = {(each.name, each.part): each for each in corpus.train}
     lessons = (Labels.from_json(row, documents[row["document"], row["part"]]) for row in kept[LESSONS])
-    return FinishedRounds(tuple(rounds), tuple(lessons))
+    questions = tuple(map(QuestionRow.from_json, kept[QUESTIONS]))
+    return FinishedRounds(tuple(rounds), questions, tuple(lessons))
 
 
 def _save(folder: Path, done: RoundDone) -> None:

@@ -60,7 +60,7 @@ def _hold_out(corpus: Corpus) -> Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The training documents in the order of a seed: labelled from the start, then round by round."""
+    """The training documents in the order of a seed: labelled from the start, then those asked about in each round."""
 
     initial: tuple[Document, ...]
     rounds: tuple[tuple[Document, ...], ...]
@@ -78,6 +78,8 @@ def plan(corpus: Corpus, config: SimulationConfig) -> Plan:
         raise InputError(f"{corpus.name}: {len(documents)} training documents leave none to annotate: lower --initial")
     if initial and not any(len(cluster) > 1 for document in initial for cluster in document.clusters):
         raise InputError(f"none of the {count} documents labelled from the start has coreference: raise --initial")
+    if config.spread and config.asks:
+        return Plan(tuple(initial), (tuple(pool),) * config.rounds)
     if config.rounds or config.protocol == GOLD:
         size = math.ceil(len(pool) / (1 if config.protocol == GOLD else config.rounds))
     else:

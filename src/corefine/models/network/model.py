@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,14 @@ class Model:
         model = Model.create(replace(self.config, encoder=encoder))
         model.parts.load_state_dict(self.tensors(), strict=False)  # the adapters may be new
         model.encoder.weights_changed()
+        return model
+
+    def snapshot(self) -> Model:
+        """The model as it is now, for prediction only. Training this one further does not change it."""
+        encoder = self.encoder if self.frozen else copy.deepcopy(self.encoder)
+        model = Model(self.config, encoder, copy.deepcopy(self.ranker)).to(self.device)
+        model.parts.requires_grad_(False)
+        model.train(False)
         return model
 
     @property

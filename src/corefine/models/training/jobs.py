@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from corefine.annotation.labels import Labels
-from corefine.annotation.sampling import link_rate
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.calibration import calibrate, match_link_rate
+from corefine.models.calibration import calibrate, link_as_expected
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
@@ -164,16 +163,13 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 
 
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
-    """Calibrate the model on development documents; without any, set its threshold from the sample of answers."""
+    """Calibrate the model on development documents, or else its threshold on the documents that have answers."""
     if not job.recipe.training.calibrate:
         return None
     if job.dev:
         return asdict(calibrate(model, job.dev))
-    asked = [labels for labels in job.labels if labels.sample is not None]
-    rate = link_rate(labels.sample for labels in asked if labels.sample is not None)
-    if rate is None:
-        return None
-    return {"link_rate": rate, "threshold": match_link_rate(model, [labels.document for labels in asked], rate)}
+    asked = [labels.document for labels in job.labels if not labels.full]
+    return {"threshold": link_as_expected(model, asked)} if asked else None
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:

@@ -34,18 +34,26 @@ class Targets:
 
     allowed    [N, 1 + K] the columns a row may take; every row has at least one
     weights    [N] how much each row counts
+    kept       [N] how much each row is held to the probabilities of the model that training begins with
     """
 
     allowed: Tensor
     weights: Tensor
+    kept: Tensor
+
+    @property
+    def total(self) -> Tensor:
+        """What all rows together count, and at least 1."""
+        return (self.weights.sum() + self.kept.sum()).clamp(min=1)
 
 
 def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) -> Targets:
     """What labels say about a ranking of their document; the policy applies where they are not full."""
     allowed = _same(ranking, labels.document.clusters)
     weights = torch.ones(len(allowed), device=allowed.device)
+    none = torch.zeros_like(weights)
     if labels.full:
-        return Targets(allowed, weights)
+        return Targets(allowed, weights, none)
     others = weights * policy.unanswered
     if policy.certainty:
         chances = dict(labels.certainty)
@@ -53,14 +61,18 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     if policy.unlinked != 1.0:
         others = torch.where(allowed[:, 0], others * policy.unlinked, others)
     if not policy.answers:
-        return Targets(allowed, others)
+        return Targets(allowed, others, none)
     said, answered = _answered(ranking, labels)
     if labels.complete:  # spans that are not marked there have no antecedent
         inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)
         new = inside & ~answered
         said[new] = allowed[new]
         answered = answered | inside
-    return Targets(torch.where(answered[:, None], said, allowed), torch.where(answered, weights, others))
+    return Targets(
+        allowed=torch.where(answered[:, None], said, allowed),
+        weights=torch.where(answered, weights, others),
+        kept=torch.where(answered, none, policy.keep),
+    )
 
 
 def marginal_loss(ranking: Ranking, targets: Targets) -> Tensor:
@@ -68,6 +80,18 @@ def marginal_loss(ranking: Ranking, targets: Targets) -> Tensor:
     chosen = ranking.scores.masked_fill(~targets.allowed, float("-inf")).logsumexp(1)
     total = ranking.scores.logsumexp(1)
     return ((total - chosen) * targets.weights).sum()
+
+
+def kept_loss(ranking: Ranking, before: Ranking, targets: Targets) -> Tensor:
+    """How far the probabilities have moved from those of an earlier model: the weighted divergence, summed over rows.
+
+    `before` is the earlier model's ranking of the same spans with the same candidates.
+    """
+    padding = torch.isinf(ranking.scores)
+    earlier = before.scores.log_softmax(1).masked_fill(padding, 0.0)
+    present = ranking.scores.log_softmax(1).masked_fill(padding, 0.0)
+    chances = earlier.exp().masked_fill(padding, 0.0)
+    return ((chances * (earlier - present)).sum(1) * targets.kept).sum()
 
 
 def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) -> Tensor:

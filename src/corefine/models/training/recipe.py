@@ -26,7 +26,7 @@ from corefine.models.network.config import ModelConfig
 if TYPE_CHECKING:
     from corefine.annotation.labels import LabelPolicy
 
-LABEL_POLICIES = ("pseudo", "answered", "mix", "certain", "linked", "weighted")
+LABEL_POLICIES = ("pseudo", "answered", "mix", "certain", "linked", "kept")
 
 
 def check_labels(name: str, config: str) -> None:
@@ -50,6 +50,9 @@ class TrainingConfig(Config):
     max_tokens: NonNegativeInt = setting(
         0, "Cut documents longer than this many tokens into pieces, at sentence boundaries; 0: never."
     )
+    max_tokens_answered: NonNegativeInt = setting(
+        10_000, "The same for documents with answers, whose links to first appearances are long; 0: never."
+    )
     learning_rate: PositiveFloat = setting(1e-3, "Highest learning rate of the head.")
     encoder_learning_rate: PositiveFloat = setting(3e-5, "Highest learning rate of the encoder's last layer, if tuned.")
     layer_decay: Annotated[float, Limit("above 0 and at most 1", lambda value: 0 < value <= 1)] = setting(
@@ -66,13 +69,13 @@ class TrainingConfig(Config):
     plateau_factor: Share = setting(0.5, "plateau: the rate is multiplied by this.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
-    labels: str = setting(
-        "pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or weighted."
-    )
+    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or kept.")
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
-    calibrate: bool = setting(True, "Choose temperature and threshold on development documents, if there are any.")
+    calibrate: bool = setting(
+        True, "Choose temperature and threshold on development documents; without any, the threshold on answered ones."
+    )
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
     mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
 

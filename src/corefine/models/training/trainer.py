@@ -34,6 +34,7 @@ from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
 from corefine.models.training.loss import (
     answered_mention_loss,
+    kept_loss,
     marginal_loss,
     mention_loss,
     ranking_with_answers,
@@ -108,10 +109,12 @@ class _Run:
         dev: Sequence[Document],
         folder: Path | None,
     ) -> None:
-        self.pieces = [piece for each in labels for piece in pieces(each, config.max_tokens)]
+        self.pieces = [piece for each in labels for piece in pieces(each, _longest(each, config))]
         if not self.pieces:
             raise InputError("there is nothing to train on: no document has any tokens")
         self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
+        held = config.label_policy.keep and not all(each.full for each in labels)
+        self._before = model.snapshot() if held else None  # what rows that nobody answered are held to
         self.steps_per_epoch = math.ceil(len(self.pieces) / config.documents_per_step)
         self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
         self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
@@ -247,8 +250,10 @@ class _Run:
             ranking = self._ranking(self._inputs_of(index), labels)
         targets = targets_for(ranking, labels, self.config.label_policy)
         loss = marginal_loss(ranking, targets)
+        if self._before is not None and not labels.full:
+            loss = loss + kept_loss(ranking, self._ranking_before(self._before, index, ranking), targets)
         if self.config.loss == "mean":
-            loss = loss / targets.weights.sum().clamp(min=1)
+            loss = loss / targets.total
         if self.config.mention_loss:
             spans = ranking.mentions.scores.isfinite().sum().clamp(min=1)
             if labels.full:
@@ -263,6 +268,12 @@ class _Run:
             return ranking_with_answers(self.model.ranker, inputs, labels)
         ranking: Ranking = self.model.ranker(inputs)
         return ranking
+
+    def _ranking_before(self, before: Model, index: int, ranking: Ranking) -> Ranking:
+        """How the model ranked, before training, what a ranking of today ranks."""
+        inputs = self._inputs_of(index) if before.frozen else before.inputs(self.pieces[index].document)
+        with torch.no_grad():
+            return before.ranker.pairs(inputs, before.ranker.mentions(inputs), ranking.top, ranking.candidates)
 
     def _inputs_of(self, index: int) -> Inputs:
         piece = self.pieces[index]
@@ -297,6 +308,12 @@ class _Run:
             "set of training documents": _digest([_described(piece.labels) for piece in self.pieces]),
             "set of development documents": _digest([_document(document) for document in self.dev]),
         }
+
+
+def _longest(labels: Labels, config: TrainingConfig) -> int:
+    """The most tokens in a piece of a document. Answers link mentions that are far apart, so their limit is higher."""
+    answered = not labels.full and config.label_policy.answers
+    return config.max_tokens_answered if answered else config.max_tokens
 
 
 def _described(labels: Labels) -> list[Any]:

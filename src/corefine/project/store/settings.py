@@ -53,7 +53,7 @@ class ProjectConfig(Config):
     model: str = setting("starter", "The model to begin with: a folder, starter, strong, rules or module:attribute.")
     selector: str = setting("likely-entropy", "How the next mention to ask about is chosen.")
     sample: ShareBelow1 = setting(
-        0.1, "Share of the questions about random mentions, which tell the model how many mentions to link."
+        0.0, "Share of the questions about random mentions, besides those that the selector chooses."
     )
     language: str = setting(
         "auto", "The language of documents that are added: a code such as nl, or auto to detect it."
