@@ -108,7 +108,7 @@ class LabelPolicy:
     answers       whether rows that people answered are taught what they said; otherwise all rows follow the clusters
     unanswered    the weight of the clusters in all other rows
     certainty     whether those are also weighted by how probable their label is
-    unlinked      the weight, among those, of rows that the clusters leave without an antecedent
+    unlinked      the weight of those rows that the clusters leave without an antecedent
     keep          how much all other rows are held to the probabilities of the model that training begins with
     """
 

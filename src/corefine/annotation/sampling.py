@@ -22,6 +22,6 @@ def sample_order(spans: Sequence[Span]) -> Indices:
 
 
 def sampling_phase(spans: Sequence[Span]) -> float:
-    """A number from 0 to 1 that differs between documents: where in the first questions the sample begins."""
+    """A number from 0 to 1 that differs between documents: how soon the first question about the sample comes."""
     key = f"{len(spans)},{spans[0].start if spans else 0},{spans[-1].end if spans else 0}"
     return int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) / 2**32

@@ -89,7 +89,7 @@ def annotate_document(
     clock: Clock = time.perf_counter,
     earlier: Sequence[QuestionRow] = (),
 ) -> AnnotatedDocument:
-    """Ask about a document until the budget is spent, which the questions of earlier rounds were part of.
+    """Ask about a document until its budget is spent. Questions of earlier rounds count towards it.
 
     A simulated annotator who errs may contradict an earlier answer. Such an answer is not applied, but its time counts.
     """

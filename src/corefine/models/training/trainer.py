@@ -270,7 +270,7 @@ class _Run:
         return ranking
 
     def _ranking_before(self, before: Model, index: int, ranking: Ranking) -> Ranking:
-        """How the model ranked, before training, what a ranking of today ranks."""
+        """The ranking of the same spans by the model before training."""
         inputs = self._inputs_of(index) if before.frozen else before.inputs(self.pieces[index].document)
         with torch.no_grad():
             return before.ranker.pairs(inputs, before.ranker.mentions(inputs), ranking.top, ranking.candidates)

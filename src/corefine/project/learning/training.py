@@ -124,10 +124,10 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
 
 def recipe_for(labels: Sequence[Labels]) -> Recipe:
-    """How to train on these labels.
+    """The recipe for training on these labels.
 
-    Where people annotated in full there is more to learn, and more steps are made. Such labels also say how many
-    mentions to link, so the threshold stays as it is.
+    Parts annotated in full have more to teach, so training takes more steps. They also show how many mentions to link,
+    so the threshold is not changed.
     """
     from corefine.models.training.recipe import load_recipe
 
