@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from sqlalchemy import Connection
 
 from corefine import formats
 from corefine.models import rules
+from corefine.prediction import Prediction
 from corefine.project import Project
 from corefine.project.store import documents, predictions
 from corefine.project.store.settings import ProjectConfig
 from corefine.web.server import Address, bind, check_open, serve
+
+UNFAMILIAR = "unfamiliar"
+"""The model knows nothing of documents with such names."""
 
 
 def fill(project: Project, path: Path) -> None:
@@ -30,7 +36,18 @@ def fill(project: Project, path: Path) -> None:
 
     number, ids = project.writer.write(job)
     for document in ids:
-        project.predictions.save(number, document, rules.predict(project.documents.get(document)))
+        text = project.documents.get(document)
+        prediction = rules.predict(text)
+        project.predictions.save(
+            number, document, unsure(prediction) if text.name.startswith(UNFAMILIAR) else prediction
+        )
+
+
+def unsure(prediction: Prediction) -> Prediction:
+    """What a model says that knows nothing of the language: it takes nothing for a mention, and links nothing."""
+    rows = np.zeros_like(prediction.probabilities)
+    rows[:, 0] = 1.0
+    return replace(prediction, probabilities=rows, mention_scores=np.full(len(prediction), -1.0))
 
 
 def main(folder: str, documents_path: str, settings_path: str, port: str = "0") -> None:

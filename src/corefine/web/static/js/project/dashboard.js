@@ -53,7 +53,7 @@ function budget({ estimate, paused }, app, refresh) {
   const { documents = 0, questions = 0, answers = 0, seconds_each: each = 0, measured = 0, reading = 0, hours = 0, hours_left: left = 0 } = estimate ?? {};
   const source = measured ? `the mean of ${plural(measured, "answer")} in this project` : "the paper’s study, until 20 answers are timed here";
   const words = estimate
-    ? `${plural(documents, "document")} have ${plural(questions, "question")} at most; at ${fixed(each)} s each (${source}) that is ${duration(3600 * hours)} of people’s time. ${answers ? `${plural(answers, "answer")} are given, ` : ""}${duration(3600 * left)} ${answers ? "are left" : "in all"}${reading ? `, ${duration(reading)} of it for reading` : ""}. Documents end earlier where the model is sure of the rest.`
+    ? `${plural(documents, "document")} have ${plural(questions, "question")} at most; at ${fixed(each)} s each (${source}) that is ${duration(3600 * hours)} of people’s time. ${answers ? `${plural(answers, "answer")} are given, ${duration(3600 * left)} are left${reading ? `, ${duration(reading)} of it for reading` : ""}. ` : ""}Documents end earlier where the model is sure of the rest.`
     : "Documents have no budget of questions, so there is no estimate: give them one in the settings.";
   return h(
     "section",
