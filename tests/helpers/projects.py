@@ -56,7 +56,8 @@ def kill_postgres(folder: Path) -> None:
 
 def _start_postgres(folder: Path) -> None:
     options = f"-k {folder} -c listen_addresses= -c max_connections=200"
-    _postgres(folder, "pg_ctl", "-o", options, "-l", str(folder / "log"), "-w", "start")
+    log = str(folder / "log")
+    _postgres(folder, "pg_ctl", "-o", options, "-l", log, "-w", "-t", "600", "start")  # a busy machine takes its time
 
 
 def _postgres(folder: Path, program: str, *arguments: str, check: bool = True) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,27 +28,45 @@ from helpers.projects import fill, fresh_postgres, kill_postgres, new_id
 
 PEOPLE = 4
 VICTIMS = ("server", "postgresql", "server", "worker")
-START_SECONDS = 120.0
+PATIENCE_SECONDS = 900.0
+"""Until somebody answers: on a busy machine a server takes a minute to start, and 20 people log in again."""
+EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
+
+
+def own_port() -> int:
+    """A free port that the system gives to no client.
+
+    A client that tries, over and over, a port from the range for clients at which nobody listens is given that very
+    port in the end. It is then connected to itself, and the server cannot have the port again.
+    """
+    first = int(EPHEMERAL.read_text().split()[0])
+    for port in random.sample(range(10_000, first), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError(f"none of 100 ports below {first} is free")
 
 
 class Server:
     """`corefine annotate` as a process, on a port that stays the same."""
 
     def __init__(self, folder: Path, database: str | None) -> None:
-        self.folder, self.database, self.port = folder, database, 0
+        self.folder, self.database, self.port = folder, database, own_port()
         self.process: subprocess.Popen[str] | None = None
         self.workers_killed = 0
 
     def start(self) -> None:
+        """Returns when the server answers requests, however long that takes."""
         command = [sys.executable, "-m", "corefine", "annotate", "--project", str(self.folder)]
         command += ["--no-browser", "--port", str(self.port)]
         if self.database is not None:
             command += ["--database", self.database]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        log = self.folder / "stderr.txt"
+        with log.open("w") as stderr:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line.startswith("corefine: http://"), line
-        self.port = int(line.split(":")[3].partition("/")[0])
+        line = self.process.stdout.readline()  # it prints its address once it is ready
+        assert line.startswith("corefine: http://"), f"the server did not start: {line}{log.read_text()}"
 
     def kill_worker(self) -> None:
         """The background process alone: the server starts another one."""
@@ -81,35 +100,45 @@ class Annotator:
     retried: int = 0
 
     def run(self) -> None:
+        try:
+            self.annotate()
+        except Exception as error:
+            self.errors.append(f"{type(error).__name__}: {error}")
+
+    def annotate(self) -> None:
         rng = random.Random(self.token)
         with httpx.Client(headers={"X-Corefine": "1"}, timeout=30) as client:
             self.insist(client, "POST", "login", {"token": self.token})
             while not self.stop.is_set():
                 state = self.insist(client, "GET", "next").json()
-                if state["state"] == "all-done":
-                    return
-                if state["state"] != "question":
+                if state["state"] == "all-done":  # so that there is always something to do
+                    self.act(client, "undo", {})
+                elif state["state"] == "question":
+                    question = state["question"]
+                    answers = [{"reply": "unsure"}]
+                    if question["protocol"] == "discrete":
+                        answers += [{"same": True}, {"same": False, "reply": "unsure"}]
+                    body = {"document": question["document"], "question": question["id"]}
+                    if self.act(client, "answers", {**body, "answer": rng.choice(answers)}) == "contradiction":
+                        self.act(client, "answers", {**body, "answer": {"reply": "unsure"}})
+                else:
                     time.sleep(0.05)
-                    continue
-                question = state["question"]
-                answers = [{"reply": "unsure"}]
-                if question["protocol"] == "discrete":
-                    answers += [{"same": True}, {"same": False, "reply": "unsure"}]
-                answer = rng.choice(answers)
-                body = {"client_id": new_id(), "document": question["document"], "question": question["id"]}
-                self.sent.append(body["client_id"])
-                response = self.insist(client, "POST", "answers", {**body, "answer": answer})
-                if response.status_code == 200:
-                    self.acknowledged.append(body["client_id"])
-                elif response.json()["error"]["kind"] not in ("contradiction", "not-open"):
-                    self.errors.append(response.text)
-                elif response.json()["error"]["kind"] == "contradiction":
-                    self.insist(
-                        client, "POST", "answers", {**body, "client_id": new_id(), "answer": {"reply": "unsure"}}
-                    )
+
+    def act(self, client: httpx.Client, path: str, body: dict[str, Any]) -> str | None:
+        """Do something, and note whether it was acknowledged; returns why not."""
+        client_id = new_id()
+        self.sent.append(client_id)
+        response = self.insist(client, "POST", path, {"client_id": client_id, **body})
+        if response.status_code == 200:
+            self.acknowledged.append(client_id)
+            return None
+        kind: str = response.json()["error"]["kind"]
+        if kind not in ("contradiction", "not-open"):
+            self.errors.append(response.text)
+        return kind
 
     def insist(self, client: httpx.Client, method: str, path: str, body: Any = None) -> httpx.Response:
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 response = client.request(method, f"http://127.0.0.1:{self.server.port}/api/{path}", json=body)
@@ -117,7 +146,7 @@ class Annotator:
                     return response
             except httpx.TransportError:
                 self.retried += 1
-            assert time.monotonic() < end
+            assert time.monotonic() < end, f"nobody answers {method} {path}"
             time.sleep(0.05)
 
 
@@ -171,8 +200,10 @@ def survive(
 def wait_for_answers(crowd: list[Annotator], count: int) -> None:
     """So that every kill comes in the middle of work, however slow the machine is."""
     before = sum(len(each.acknowledged) for each in crowd)
-    end = time.monotonic() + START_SECONDS
-    while sum(len(each.acknowledged) for each in crowd) < before + count and time.monotonic() < end:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while sum(len(each.acknowledged) for each in crowd) < before + count:
+        assert not [error for each in crowd for error in each.errors]
+        assert time.monotonic() < end, "nobody's answers are acknowledged"
         time.sleep(0.02)
 
 

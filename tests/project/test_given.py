@@ -14,13 +14,14 @@ from corefine.annotation.proposals import said_clusters
 from corefine.annotation.revision import decode
 from corefine.corpora import stories
 from corefine.document import Span
-from corefine.errors import InputError
+from corefine.errors import InputError, UnknownAnswerError
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.learning.training import training_labels
 from corefine.project.learning.worker import Worker
 from corefine.project.results.export import export
 from corefine.project.store.predictions import EMPTY
+from corefine.project.work.edits import Mark
 from corefine.project.work.given import Use, checked_use, import_and_use, with_suggestions
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import change
@@ -61,6 +62,26 @@ def test_answers(tmp_path: Path, annotated: Path) -> None:
                 assert len(session.entries) == len(STORY.clusters)
                 assert said_clusters(session) == STORY.clusters
                 assert all(entry.source == "done.jsonl" for entry in session.entries)
+
+
+def test_what_came_with_a_document_is_no_step_of_a_person(tmp_path: Path, annotated: Path) -> None:
+    """After a restart, an undo took back what nobody had done here."""
+    with Project(tmp_path / "project") as project:
+        change(project, model="rules", retrain_every=0, hold_back=False)
+        project.writer.write(partial(import_and_use, paths=[annotated], chosen=Use.ANSWERS))
+        Worker(project).settle()
+        person, _ = project.invite("Anna")
+        workspaces = Workspaces(project)
+        with workspaces.of(person.id) as workspace:
+            workspace.open(1, lease="renew")
+            workspace.edit("one", 1, Mark(Span(0, 0)))
+            before = workspace.steps._done
+        with Workspaces(project).of(person.id) as workspace:
+            assert workspace.steps._done == before == [1]
+            workspace.undo("two")
+            with pytest.raises(UnknownAnswerError):
+                workspace.undo("three")
+            assert said_clusters(workspace.open(1).session) == STORY.clusters
 
 
 def test_suggestions_and_gold(tmp_path: Path, annotated: Path) -> None:

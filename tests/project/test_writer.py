@@ -84,3 +84,9 @@ def test_a_server_that_was_replaced_writes_no_more(
             pass
         other.change_guidelines("by the other again")
         assert other.guidelines == "by the other again"
+
+
+def test_a_write_within_a_write_is_an_error_and_waits_for_nothing(sqlite_project: Project) -> None:
+    with pytest.raises(RuntimeError, match="wait for itself"):
+        sqlite_project.writer.write(lambda _: sqlite_project.owner())
+    sqlite_project.owner()

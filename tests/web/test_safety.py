@@ -182,7 +182,16 @@ def test_revoking_the_last_person_opens_nothing(safe: Browser, sqlite_project: P
         Browser(client).get("me", status=401)
 
 
-FORWARDED = ("X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-IP", "CF-Ray")
+FORWARDED = (
+    "X-Forwarded-For",
+    "x-forwarded-proto",
+    "X-Forwarded-Host",
+    "Forwarded",
+    "Via",
+    "X-Real-IP",
+    "CF-Ray",
+    "X-Original-Host",
+)
 
 
 def test_an_open_project_is_for_programs_on_this_machine_only(safe: Browser) -> None:

@@ -10,16 +10,20 @@ import time
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
 
+import httpx
 import pytest
 import uvicorn
 
 from corefine.project import Project
-from corefine.web import connections, turns
+from corefine.project.store import people
+from corefine.project.work.actions import Shown
+from corefine.project.work.workspace import Workspace
+from corefine.web import connections, fair_queue, turns
 from corefine.web.api.context import COOKIE
 from corefine.web.api.problems import ApiError
+from corefine.web.fair_queue import FairQueue
 from corefine.web.peers import network_of
 from corefine.web.server import Address, bind, serve
-from corefine.web.turns import FairQueue
 from helpers.projects import Browser, another, browser_of
 from helpers.projects import serve as served_here
 
@@ -93,6 +97,31 @@ def test_a_queue_has_an_end() -> None:
     asyncio.run(run())
 
 
+def test_who_is_alone_waits_for_all_and_lets_nobody_in() -> None:
+    async def run() -> list[Hashable]:
+        queue, order = FairQueue(), []
+
+        async def alone(name: str) -> None:
+            async with queue.alone():
+                order.append(f"{name} begins")
+                await asyncio.sleep(0.02)
+                order.append(f"{name} ends")
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_visit(queue, "a", order, 0.02))
+            await asyncio.sleep(0.01)
+            group.create_task(alone("one"))
+            group.create_task(alone("other"))
+            await asyncio.sleep(0)
+            group.create_task(_visit(queue, "b", order))
+        return order
+
+    found = asyncio.run(run())
+    assert found[:3] == ["a", "one begins", "one ends"]
+    assert sorted(found[3:]) == ["b", "other begins", "other ends"]
+    assert found.index("other ends") - found.index("other begins") == 1
+
+
 def test_failed_logins_are_limited_by_address(sqlite_project: Project) -> None:
     _, token = sqlite_project.invite("Ada")
     with served_here(sqlite_project, open=False) as client:
@@ -133,7 +162,7 @@ def test_strange_cookies_are_looked_up_by_a_few_at_a_time_and_not_kept(
             thread.start()
         for thread in threads:
             thread.join()
-        assert most <= turns.OWN
+        assert most <= fair_queue.OWN
         assert not browser.context._logins
 
 
@@ -219,3 +248,38 @@ def test_behind_a_proxy_with_tls_cookies_are_secure_and_links_https(port: int, s
     head = head.replace(b"login", b"people") + b"Cookie: %b\r\nConnection: close\r\n" % cookie
     answer = said(port, head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["link"].startswith("https://127.0.0.1/#join=")
+
+
+def test_who_is_revoked_while_a_request_waits_is_out(
+    port: int, sqlite_project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, token = sqlite_project.invite("Ada")
+    boss = sqlite_project.owner()
+    owner = sqlite_project.writer.write(lambda connection: people.log_in(connection, boss))
+    free, running = threading.Event(), threading.Semaphore(0)
+    original = Workspace.show
+
+    def slowly(workspace: Workspace, document_id: int | None = None) -> Shown:
+        running.release()
+        free.wait(20)
+        return original(workspace, document_id)
+
+    monkeypatch.setattr(Workspace, "show", slowly)
+    found: list[int] = []
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}/api", headers={"X-Corefine": "1"}, timeout=30) as client:
+        cookie = client.post("/login", json={"token": token}).cookies[COOKIE]
+
+        def ask(secret: str) -> None:
+            found.append(client.get("/next", headers={"Cookie": f"{COOKIE}={secret}"}).status_code)
+
+        threads = [threading.Thread(target=ask, args=(cookie,)) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        running.acquire()
+        time.sleep(0.2)  # until the others have come
+        revoked = client.delete(f"/people/{ada.id}", headers={"Cookie": f"{COOKIE}={owner}"})
+        assert revoked.status_code == 200, revoked.text
+        free.set()
+        for thread in threads:
+            thread.join()
+    assert sorted(found)[2:] == [401, 401, 401], "two were being served"

@@ -110,7 +110,7 @@ class Importer:
                 self._folder.mkdir(mode=PRIVATE_FOLDER)
                 self._thread = threading.Thread(target=self._run, name="corefine-importer", daemon=True)
                 self._thread.start()
-            if sum(each.state in ("waiting", "reading") for each in self._uploads.values()) >= MOST_WAITING:
+            if self._unfinished() >= MOST_WAITING:
                 raise InputError(f"{MOST_WAITING} uploads are waiting already: wait for them first")
         return self._folder / f"{secrets.token_hex(8)}.sent"
 
@@ -131,6 +131,15 @@ class Importer:
                 self._uploads.popitem(last=False)
         self._queue.put(upload)
         return upload
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an upload waits or is being read."""
+        with self._lock:
+            return self._unfinished() > 0
+
+    def _unfinished(self) -> int:
+        return sum(each.state in ("waiting", "reading") for each in self._uploads.values())
 
     def find(self, upload_id: str) -> Upload | None:
         return self._uploads.get(upload_id)
@@ -314,6 +323,7 @@ class _Import:
         if not pending:
             return
 
+        self.project.writer.check()
         # in a transaction of its own, so that the thread that writes answers waits only where the database makes it
         with self.project.database.write() as connection:
             keys = [documents.add_new(connection, new) for _, new in pending]

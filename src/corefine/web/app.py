@@ -30,8 +30,9 @@ from corefine.web.api import (
 )
 from corefine.web.api.context import Context
 from corefine.web.api.uploads import UPLOAD_BYTES
+from corefine.web.fair_queue import PLACES
 from corefine.web.security import LOOPBACK, Guard
-from corefine.web.turns import PLACES, Turns
+from corefine.web.turns import Turns
 
 STATIC = Path(__file__).with_name("static")
 THREADS = PLACES + 8

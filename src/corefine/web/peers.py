@@ -7,8 +7,13 @@ import ipaddress
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-FORWARDING = frozenset({"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"})
-"""Headers that proxies add, besides those that begin with `x-forwarded` or `cf-`."""
+FORWARDING = frozenset((
+    "forwarded", "via", "client-ip", "true-client-ip", "fastly-client-ip", "fly-client-ip", "x-appengine-user-ip",
+    "x-azure-clientip", "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-host", "x-original-host",
+    "x-original-url", "x-originating-ip", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip", "x-scheme",
+))  # fmt: skip
+"""Headers that proxies and tunnels add, besides those that begin with one of `PREFIXES`."""
+PREFIXES = ("x-forwarded", "x-original-forwarded", "x-vercel-", "cf-", "tailscale-")
 
 
 def is_loopback(host: str) -> bool:
@@ -23,7 +28,7 @@ def is_loopback(host: str) -> bool:
 def is_straight(scope: Scope) -> bool:
     """Whether the request comes from a program on this machine, and not through a proxy."""
     names = Headers(scope=scope).keys()
-    forwarded = any(name in FORWARDING or name.startswith(("x-forwarded", "cf-")) for name in names)
+    forwarded = any(name in FORWARDING or name.startswith(PREFIXES) for name in names)
     return not forwarded and is_loopback(address_of(scope))
 
 

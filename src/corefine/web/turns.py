@@ -1,16 +1,11 @@
-"""Whose request is handled next. Requests wait in a queue of their person, and the persons take turns.
-
-So one person's many requests hold up that person, and nobody else. What belongs to no person waits in the queue of its
-address.
-"""
+"""Every request of the API finds out who asks, and waits for its turn."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager, suppress
+from collections import deque
+from collections.abc import Hashable
+from contextlib import suppress
 
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,79 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from corefine.project.store.people import Person
 from corefine.web.api.context import COOKIE, Context
 from corefine.web.api.problems import ApiError
+from corefine.web.fair_queue import FairQueue
 from corefine.web.peers import address_of, is_straight, network_of
 from corefine.web.security import is_upload
 
-PLACES = 16
-"""Requests handled at the same time."""
-OWN = 2
-"""Of one person, at the same time. The rest wait."""
-FEW, CROWD_SECONDS = 4, 0.25
-"""Who has more than a few requests waiting gets a turn when nobody else is being served, or after this time."""
-MOST_WAITING = 200
-"""Requests that may wait in one queue."""
 BODY_SECONDS = 20.0
 """Until a request's body is there; for an upload, between two pieces of it."""
-
-
-class FairQueue:
-    """Gives turns. For one event loop, so it needs no locks."""
-
-    def __init__(self, *, places: int = PLACES, own: int = OWN, most_waiting: int = MOST_WAITING) -> None:
-        self._places, self._own, self._most = places, own, most_waiting
-        self._running: Counter[Hashable] = Counter()
-        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()  # who is next comes first
-        self._began: dict[Hashable, float] = {}  # the last turn of those who wait
-
-    @asynccontextmanager
-    async def turn(self, who: Hashable) -> AsyncIterator[None]:
-        """Wait until it is `who`'s turn; the turn ends with the block. Raises if too many wait there already."""
-        line = self._waiting.setdefault(who, deque())
-        if len(line) >= self._most:
-            raise ApiError(429, "too-many", "too many requests are waiting: wait for their answers first")
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        line.append(mine)
-        self._call()
-        try:
-            await mine
-        except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled():  # the turn had come
-                self._end(who)
-            raise
-        try:
-            yield
-        finally:
-            self._end(who)
-
-    def _end(self, who: Hashable) -> None:
-        self._running[who] -= 1
-        if not self._running[who]:
-            del self._running[who]
-        self._call()
-
-    def _call(self) -> None:
-        """Let in whoever can come in."""
-        while self._running.total() < self._places:
-            who = next(filter(self._may_come, self._waiting), None)
-            if who is None:
-                return
-            line = self._waiting[who]
-            mine = line.popleft()
-            self._began[who] = time.monotonic()
-            if line:
-                self._waiting.move_to_end(who)
-            else:
-                del self._waiting[who], self._began[who]
-            if not mine.cancelled():
-                self._running[who] += 1
-                mine.set_result(None)
-
-    def _may_come(self, who: Hashable) -> bool:
-        running = self._running.get(who, 0)
-        if len(self._waiting[who]) <= FEW:
-            return running < self._own
-        alone = self._running.total() == running
-        return running == 0 and (alone or time.monotonic() - self._began.get(who, 0.0) > CROWD_SECONDS)
 
 
 class Turns:
@@ -100,22 +28,32 @@ class Turns:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.requests, self.lookups = FairQueue(), FairQueue(places=4)
+        self.lookups = FairQueue(places=4)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/api/"):
             await self.app(scope, receive, send)
             return
-        who: Hashable = network_of(address_of(scope))
-        with suppress(SQLAlchemyError):  # the route asks again, and tells
-            person = scope.setdefault("state", {})["person"] = await self._person(scope)
-            who = who if person is None else person.id
+        context: Context = scope["app"].state.context
+        changes = context.login_changes
+        person = await self._identify(scope)
+        who: Hashable = network_of(address_of(scope)) if person is None else person.id
         if is_upload(scope["method"], scope["path"]):  # it is read piece by piece, which takes its time: no turn
             await self.app(scope, _patient(receive), send)
             return
         receive = await _with_body(receive)
-        async with self.requests.turn(who):
+        async with context.requests.turn(who):
+            if context.login_changes != changes:  # somebody may have been revoked while this waited
+                await self._identify(scope)
             await self.app(scope, receive, send)
+
+    async def _identify(self, scope: Scope) -> Person | None:
+        """Find out who asks, and note it for the route."""
+        state = scope.setdefault("state", {})
+        state.pop("person", None)
+        with suppress(SQLAlchemyError):  # the route asks again, and tells
+            state["person"] = await self._person(scope)
+        return state.get("person")
 
     async def _person(self, scope: Scope) -> Person | None:
         """Who asks. Strange cookies wait for one another, and nobody else for them."""

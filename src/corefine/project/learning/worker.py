@@ -12,10 +12,12 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError
@@ -31,6 +33,11 @@ from corefine.project.work import assignments, given
 
 IDLE_SECONDS = 0.5
 Predict = Callable[[Document], Prediction]
+T = TypeVar("T")
+
+
+class _ReplacedError(Exception):
+    """Other data was put in the project's place. The process ends, and another one begins anew."""
 
 
 class Worker:
@@ -48,10 +55,12 @@ class Worker:
 
     def run(self) -> None:
         """Work until the parent process ends, or a backup replaces the project's data."""
-        while self._alive() and self._when_restored() == self._restored:
-            if not self.step():
-                self.report("idle")
-                time.sleep(IDLE_SECONDS)
+        with suppress(_ReplacedError):
+            while self._alive():
+                self._check_data()
+                if not self.step():
+                    self.report("idle")
+                    time.sleep(IDLE_SECONDS)
 
     def step(self) -> bool:
         """Load the first model, predict one document, or train once. Returns whether there was anything to do."""
@@ -70,6 +79,19 @@ class Worker:
         with self.project.database.read() as connection:
             at: float | None = settings.get(connection, settings.RESTORED)
         return at
+
+    def _check_data(self) -> None:
+        """Raise if other data was put in the project's place: what was begun is about documents that are gone."""
+        if self._when_restored() != self._restored:
+            raise _ReplacedError
+
+    def _write(self, function: Callable[[Connection], T]) -> T:
+        def write(connection: Connection) -> T:
+            if settings.get(connection, settings.RESTORED) != self._restored:
+                raise _ReplacedError
+            return function(connection)
+
+        return self.project.writer.write(write)
 
     def settle(self) -> None:
         """Step until there is nothing to do."""
@@ -139,7 +161,7 @@ class Worker:
                 self.report("failed", message=f"the model {name} cannot be used: {error}")
             return
         add = partial(predictions.add_version, name=name, kind=STARTER)
-        self._predictors[self.project.writer.write(add)] = predict
+        self._predictors[self._write(add)] = predict
 
     def _score(self, version: ModelVersion) -> bool:
         """Score a first model on held-out documents, once people have their questions."""
@@ -147,7 +169,7 @@ class Worker:
             return False
         self._scored.add(version.id)
         f1 = training.held_out_f1(self.project, self._predictor(version))
-        self.project.writer.write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
+        self._write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
         return True
 
     def _read_one(self, version: ModelVersion) -> bool:
@@ -176,11 +198,21 @@ class Worker:
                 suggested = given.is_suggested(connection, entry.id)
             prediction = given.with_suggestions(document, prediction) if suggested else prediction
         try:
-            self.project.predictions.save(version.id, entry.id, prediction)
+            self._save(version.id, entry.id, prediction)
         except OSError as error:
             self._failed.add((version.id, entry.id))
-            self.report("failed", message=f"the prediction for {entry.key} cannot be written: {error}")
+            self.report("failed", message=f"the prediction for {entry.key} cannot be written: {error.strerror}")
         return True
+
+    def _save(self, version: int, document: int, prediction: Prediction) -> None:
+        """Keep a prediction, unless the document was replaced: before, or just when the file was written."""
+        self._check_data()
+        self.project.predictions.save(version, document, prediction)
+        try:
+            self._check_data()
+        except _ReplacedError:
+            self.project.predictions.path(version, document).unlink(missing_ok=True)
+            raise
 
     def _predictor(self, version: ModelVersion) -> Predict:
         if version.id not in self._predictors:

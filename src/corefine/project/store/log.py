@@ -108,9 +108,10 @@ def rows_by_document(connection: Connection) -> dict[int, list[Row[Any]]]:
 
 
 def steps_of(connection: Connection, person_id: int) -> list[LoggedStep]:
-    """All that a person did, in order."""
+    """All that a person did, in order, without the answers that came with documents."""
     query = select(EVENTS.client_id, EVENTS.document_id, EVENTS.kind, EVENTS.seconds)
-    rows = connection.execute(query.where(EVENTS.person_id == person_id).order_by(EVENTS.id))
+    own = (EVENTS.person_id == person_id, ~EVENTS.event.contains('"source"'))
+    rows = connection.execute(query.where(*own).order_by(EVENTS.id))
     return [LoggedStep(*row) for row in rows]
 
 

@@ -108,9 +108,9 @@ def token_for_once(connection: Connection, person: Person) -> str:
     return token
 
 
-def is_welcome(connection: Connection, token: str) -> bool:
-    """Whether `enter` would accept the token. Guesses are rejected without a write, so they delay nobody."""
-    return _invited(connection, token) is not None or _by_hash(connection, _hashed_for_once(token)) is not None
+def guest(connection: Connection, token: str) -> Person | None:
+    """The person whom `enter` would log in. Guesses are rejected without a write, so they delay nobody."""
+    return _invited(connection, token) or _by_hash(connection, _hashed_for_once(token))
 
 
 def enter(connection: Connection, token: str) -> tuple[Person, str] | None:

@@ -70,6 +70,8 @@ class Writer:
         There is one exception: if the connection breaks during the commit and the database does not come back in
         time, this raises although the write may be on disk.
         """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a write within a write would wait for itself")
         done: Future[T] = Future()
         with self._closing:
             if self._closed:

@@ -10,15 +10,17 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import sqlite3
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
@@ -26,20 +28,25 @@ from sqlalchemy.exc import DBAPIError
 from corefine import __version__
 from corefine.errors import InputError
 from corefine.files import AtomicFiles, make_private
+from corefine.formats.archive import DAMAGE
 from corefine.project.project import SQLITE, Project
-from corefine.project.store import predictions, schema, settings
+from corefine.project.store import documents, predictions, schema, settings
 from corefine.project.store.database import Database, sqlite_url
+from corefine.project.upkeep.checking import check_database
 
 FORMAT = 1
 MANIFEST = "backup.json"
+LARGEST_MANIFEST = 10_000_000
 ROWS_AT_ONCE = 1000
+T = TypeVar("T")
+
 _ALLOWED = re.compile(r"project\.sqlite|models/v\d{1,9}/[\w.-]{1,200}")
 
 
 def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, int]:
     """Write a backup, readable by its owner only. Returns the number of rows of each table, and of model files."""
     if path.exists():
-        raise InputError(f"{path} is there already: name a file that is not")
+        raise InputError(f"{path.name} is there already: name a file that is not")
     try:
         with TemporaryDirectory(prefix=".corefine-backup-", dir=path.absolute().parent) as folder:
             copy = Path(folder) / SQLITE
@@ -49,7 +56,7 @@ def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, in
                 files |= {file.relative_to(project.folder).as_posix(): file for file in _model_files(project)}
             _write(path, files, counts)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise InputError(f"{path.name} cannot be written: {error.strerror or error}") from error
     return {**counts, "model files": len(files) - 1}
 
 
@@ -58,11 +65,11 @@ def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
     folder = folder.expanduser().resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty: a backup is restored into a new folder; nothing was changed")
-    with _opened(path) as (archive, manifest):
+    with _opened(path) as (archive, files):
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=f".{folder.name[:50]}-", dir=folder.parent) as made:
-                _unpack(archive, manifest, Path(made) / "project")
+                _unpack(archive, files, Path(made) / "project")
                 if database is not None:
                     _fill_database(Path(made) / "project" / SQLITE, database)
                 if folder.exists():
@@ -74,46 +81,92 @@ def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
         pass  # runs the migrations
 
 
-def restore_here(project: Project, path: Path) -> Path:
-    """Replace all data of a project by a backup, while its server runs.
+@dataclass(frozen=True, slots=True)
+class RestoredHere(Generic[T]):
+    """What came of `restore_here`: `kept` is a backup of what was there before, `result` what the caller asked for."""
 
-    Returns the file of a backup of the previous data. The background process computes the predictions again.
+    kept: Path
+    documents: int
+    result: T
+
+
+def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) -> RestoredHere[T]:
+    """Put a backup in the place of all that a project has, while its server runs; but nobody may be served meanwhile.
+
+    `then` runs in the transaction that replaces the rows, so that both are done, or neither. The caller must forget
+    what memory has, also if this raises. Predictions are made again by the background process.
     """
-    with project.database.read() as connection:
-        if predictions.worker_state(connection) == "training":
-            raise InputError("the model is being trained: wait until it is done, then restore")
-    kept = project.folder / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}.zip"
-    with _opened(path) as (archive, manifest):
+    kept = project.folder / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}.zip"
+    with _opened(path) as (archive, files):
         try:
             with TemporaryDirectory(prefix=".restore-", dir=project.folder) as made:
                 folder = Path(made) / "project"
-                _unpack(archive, manifest, folder)
+                _unpack(archive, files, folder)
                 backup(project, kept)
-                source = Database(sqlite_url(folder / SQLITE))
-                try:
-                    source.upgrade()
-                    with source.read() as rows:
-                        project.writer.write(lambda connection: _replace_rows(rows, connection))
-                finally:
-                    source.close()
-                for old in (project.models, project.predictions.folder):
-                    shutil.rmtree(old, ignore_errors=True)
-                if (folder / "models").is_dir():
-                    (folder / "models").rename(project.models)
+                with _rows_of(folder / SQLITE) as rows, _swapped(project.models, folder / "models"):
+                    restored = project.writer.write(lambda connection: _replace_rows(rows, connection, then))
+                _remove(project.predictions.folder, Path(made) / "predictions")
         except OSError as error:
             raise InputError(f"the backup cannot be restored here: {error.strerror or error}") from error
-    project.documents.forget()
-    project.predictions.load.cache_clear()
-    return kept
+        except DBAPIError as error:
+            if project.database.is_lost(error):  # the rows may be others now, and no prediction may be about them
+                shutil.rmtree(project.predictions.folder, ignore_errors=True)
+            raise
+    return RestoredHere(kept, *restored)
 
 
-def _replace_rows(source: Connection, target: Connection) -> None:
-    """Replace the rows of all tables except `writers`, which this server needs."""
+@contextmanager
+def _rows_of(path: Path) -> Iterator[Connection]:
+    """The rows of the database in a backup, which an earlier version may have made."""
+    source = Database(sqlite_url(path))
+    try:
+        try:
+            source.upgrade()
+            is_whole = not list(check_database(source))
+        except InputError as error:
+            raise InputError("the backup is damaged, or was made by a newer corefine") from error
+        if not is_whole:
+            raise InputError("the backup is damaged: its database cannot be read")
+        with source.read() as connection:
+            yield connection
+    finally:
+        source.close()
+
+
+def _replace_rows(source: Connection, target: Connection, then: Callable[[Connection], T]) -> tuple[int, T]:
+    """Put other rows into all tables but that of the writers, among whom is this server.
+
+    Returns how many documents people are asked about then, and what `then` returns.
+    """
+    if any(version.state == predictions.TRAINING for version in predictions.all_versions(target)):
+        raise InputError("the model is being trained: wait until it is done, then restore")
     for table in reversed(schema.metadata.sorted_tables):
         if table is not schema.writers:
             target.execute(delete(table))
     _insert_rows(source, target, besides=schema.writers)
     settings.put(target, settings.RESTORED, time.time())
+    return len(documents.to_annotate(target)), then(target)
+
+
+@contextmanager
+def _swapped(folder: Path, other: Path) -> Iterator[None]:
+    """The other folder, which may be missing, in the place of a folder; back again if the block raises."""
+    aside = other.with_name(f"{other.name}.before")
+    with ExitStack() as back:
+        for source, target in ((folder, aside), (other, folder)):
+            if source.is_dir():
+                source.rename(target)
+                back.callback(target.rename, source)
+        yield
+        back.pop_all()
+
+
+def _remove(folder: Path, aside: Path) -> None:
+    """Remove a folder at once: a part of it would be taken for the whole."""
+    try:
+        folder.rename(aside)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # Writing
@@ -195,31 +248,42 @@ def _write(path: Path, files: dict[str, Path], counts: dict[str, int]) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
-    """A backup and its manifest."""
-    try:
-        with zipfile.ZipFile(path) as archive:
+def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, str]]]:
+    """A backup, and the hashes of its files by their names."""
+    with ExitStack() as open_files:
+        try:
+            archive = open_files.enter_context(zipfile.ZipFile(path))
+            if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
+                raise ValueError("its list of files is too long")
             manifest = json.loads(archive.read(MANIFEST))
-            names = list(manifest["files"])
-            if manifest["format"] > FORMAT:
-                raise InputError(f"{path} was made by a newer corefine ({manifest['corefine']}): upgrade")
-            if SQLITE not in names or not all(_ALLOWED.fullmatch(name) for name in names):
-                raise InputError(f"{path} is not a backup of a corefine project")
-            yield archive, manifest
-    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a backup of a corefine project, or is damaged: {error}") from error
+            made_by, files = manifest["corefine"], dict(manifest["files"])
+            newer = manifest["format"] > FORMAT
+            good = SQLITE in files and all(_ALLOWED.fullmatch(name) for name in files)
+        except (*DAMAGE, LookupError, TypeError, RecursionError) as error:
+            raise InputError(f"{path.name} is not a backup of a corefine project, or is damaged: {error}") from error
+        if newer:
+            raise InputError(f"{path.name} was made by a newer corefine ({made_by}): upgrade")
+        if not good:
+            raise InputError(f"{path.name} is not a backup of a corefine project")
+        yield archive, files
 
 
-def _unpack(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path) -> None:
-    """Unpack the files and check them against the manifest."""
+def _unpack(archive: zipfile.ZipFile, files: dict[str, str], folder: Path) -> None:
+    """Unpack the files, and compare them with what the backup says they were."""
     folder.mkdir(mode=0o700)
-    for name, expected in manifest["files"].items():
+    sizes = {info.filename: info.file_size for info in archive.infolist()}
+    if sum(sizes.get(name, 0) for name in files) > shutil.disk_usage(folder).free:
+        raise InputError("the backup is larger than the room on the disk")
+    for name, expected in files.items():
         target = folder / name
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with archive.open(name) as packed, target.open("xb") as out:
-            shutil.copyfileobj(packed, out, 1 << 20)
-            out.flush()
-            os.fsync(out.fileno())
+        try:
+            with archive.open(name) as packed, target.open("xb") as out:
+                shutil.copyfileobj(packed, out, 1 << 20)
+                out.flush()
+                os.fsync(out.fileno())
+        except (*DAMAGE, LookupError) as error:
+            raise InputError(f"the backup is damaged: {name} cannot be unpacked: {error}") from error
         make_private(target)
         if _sha256(target) != expected:
             raise InputError(f"the backup is damaged: {name} is not what was backed up")

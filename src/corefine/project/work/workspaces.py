@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.errors import ConfigError, CorefineError, ModelError
 from corefine.models.load import names_committee
@@ -35,7 +36,8 @@ FRESH_SECONDS = 1.0
 class Workspaces:
     def __init__(self, project: Project, *, most_open: int = MOST_OPEN) -> None:
         self.project = project
-        self.settings, self.cost = project.settings, project.cost
+        self._settings, self._cost = project.settings, project.cost
+        self._settings_unknown = False
         self.groups = True  # False where nobody can be asked about several mentions at once
         self.without_budget: set[tuple[int, int]] = set()  # people who want to be asked more, and where
         self._most = most_open
@@ -49,14 +51,12 @@ class Workspaces:
         self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
         self._changes = 1
         self._documents: tuple[int, dict[int, DocumentInfo]] = (0, {})  # at a change: those asked about, by id
-        self._settings_unknown = False
 
     @contextmanager
     def of(self, person_id: int) -> Iterator[Workspace]:
         """A person's workspace, for one thread at a time."""
         self.project.writer.check()
-        if self._settings_unknown:
-            self._use_settings(self.project.settings)
+        self._look_up_settings()
         with self._lock:
             lock = self._locks.setdefault(person_id, threading.Lock())
         with lock:
@@ -72,7 +72,36 @@ class Workspaces:
             for key in [key for key in self._open if key[0] == person_id]:
                 del self._open[key]
 
+    def forget_all(self) -> None:
+        """Drop all that memory has: other data was put in the project's place. Nobody may be at work meanwhile."""
+        self._settings_unknown = True
+        self.without_budget.clear()
+        self._workspaces.clear()
+        with self._lock:
+            self._open.clear()
+        self._versions, self._share_done, self._newest = [], None, {}
+        self._looked_at = -FRESH_SECONDS
+        self.project.documents.forget()
+        self.project.predictions.load.cache_clear()
+        self.documents_changed()
+
     # Settings and documents
+
+    @property
+    def settings(self) -> ProjectConfig:
+        self._look_up_settings()
+        return self._settings
+
+    @property
+    def cost(self) -> CostModel:
+        self._look_up_settings()
+        return self._cost
+
+    def _look_up_settings(self) -> None:
+        """Read them, if it is not certain which ones hold."""
+        if self._settings_unknown:
+            self._cost = self.project.cost
+            self._use_settings(self.project.settings)
 
     def change_settings(self, new: ProjectConfig) -> None:
         """Use new settings from now on. Open questions are chosen again."""
@@ -87,7 +116,7 @@ class Workspaces:
         self._use_settings(new)
 
     def _use_settings(self, new: ProjectConfig) -> None:
-        self.settings, self._settings_unknown = new, False
+        self._settings, self._settings_unknown = new, False
         with self._lock:
             self._open.clear()
 

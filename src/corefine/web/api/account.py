@@ -64,14 +64,16 @@ def login(body: LoginRequest, request: Request, response: Response, here: InCont
     """Exchange an invitation's token for a cookie."""
     here.failed_logins.check(address_of(request.scope))
     with here.project.database.read() as connection:
-        welcome = people.is_welcome(connection, body.token)
-    found = here.project.writer.write(lambda connection: people.enter(connection, body.token)) if welcome else None
-    if found is None:
+        person = people.guest(connection, body.token)
+    shown = None if person is None else me(person, here)  # read before a token that works once is used up
+    found = None
+    if person is not None:
+        found = here.project.writer.write(lambda connection: people.enter(connection, body.token))
+    if shown is None or found is None:
         here.failed_logins.note(address_of(request.scope))
         raise ApiError(401, "unauthorised", "this invitation is no longer valid: ask the owner for a new one")
-    person, secret = found
-    give_cookie(response, request, secret)
-    return me(person, here)
+    give_cookie(response, request, found[1])
+    return shown
 
 
 @public.post("/logout")

@@ -11,11 +11,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
+from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 
+from corefine.errors import InputError
 from corefine.project.store import people
-from corefine.project.upkeep.backup import backup, restore_here
-from corefine.project.work.workspaces import Workspaces
+from corefine.project.upkeep.backup import RestoredHere, backup, restore_here
 from corefine.web.api.context import Context, InContext, give_cookie, owner
 from corefine.web.api.uploads import keep
 
@@ -44,22 +45,35 @@ def make_backup(here: InContext) -> FileResponse:
 
 @routes.post("/restore")
 async def restore(request: Request, response: Response, here: InContext) -> Restored:
-    """Replace all documents, people, answers and models of the project by a backup (the body)."""
+    """Put a backup, the body, in the place of all documents, people, answers and models of the project.
+
+    Everybody else waits meanwhile: what the server knows of people and documents is about to be wrong.
+    """
+    changes = here.login_changes
     folder = Path(mkdtemp(prefix="corefine-restore-"))
     try:
         path = folder / "backup.zip"
         await keep(request, path)
-        kept, secret = await run_in_threadpool(_restore, here, path)
+        async with here.requests.alone():
+            if here.login_changes != changes:
+                raise InputError("people were changed while the file was sent, perhaps you too: send it again")
+            restored = await run_in_threadpool(_restore, here, path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    give_cookie(response, request, secret)
-    return Restored(documents=len(here.workspaces.documents()), kept=kept.name)
+    give_cookie(response, request, restored.result)
+    return Restored(documents=restored.documents, kept=restored.kept.name)
 
 
-def _restore(here: Context, path: Path) -> tuple[Path, str]:
-    """The file with the previous data, and a new login, because the people and their logins have changed."""
-    kept = restore_here(here.project, path)
-    here.workspaces = Workspaces(here.project)
-    here.forget_logins()
-    owner = here.project.owner()
-    return kept, here.project.writer.write(lambda connection: people.log_in(connection, owner))
+def _restore(here: Context, path: Path) -> RestoredHere[str]:
+    """Restore, and log in the owner: the people are others now, and so are their logins."""
+
+    def log_in(connection: Connection) -> str:
+        return people.log_in(connection, people.first_owner(connection))
+
+    if here.importer.is_busy:
+        raise InputError("files are being added to the project: wait until that is done, then restore")
+    try:
+        return restore_here(here.project, path, log_in)
+    finally:  # also if it failed: the rows may have been replaced all the same
+        here.workspaces.forget_all()
+        here.forget_logins()

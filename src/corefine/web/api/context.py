@@ -16,6 +16,7 @@ from corefine.project.store.people import LOGIN_DAYS, Person
 from corefine.project.uploads import Importer
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.problems import ApiError, not_found
+from corefine.web.fair_queue import FairQueue
 from corefine.web.logins import FailedLogins
 from corefine.web.peers import is_straight
 
@@ -32,8 +33,10 @@ MOST_LOGINS = 1_000
 class Context:
     """The state of a server.
 
-    open    whoever asks straight from this machine is the owner. It ends with the first invitation, wherever that was
-            made, and does not come back.
+    open             whoever asks straight from this machine is the owner. It ends with the first invitation, wherever
+                     that was made, and does not come back.
+    requests         who may be served now
+    login_changes    how often logins were forgotten: what was found out about a person before that may be wrong
     """
 
     project: Project
@@ -41,6 +44,8 @@ class Context:
     open: bool
     notices: list[str] = field(default_factory=list)
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
+    requests: FairQueue = field(default_factory=FairQueue)
+    login_changes: int = 0
     importer: Importer = field(init=False)
     _owner: Person | None = None
     _logins: dict[str, tuple[float, Person]] = field(default_factory=dict)
@@ -84,7 +89,10 @@ class Context:
         return self._owner
 
     def forget_logins(self) -> None:
+        """Ask the database again who everybody is."""
+        self.login_changes += 1
         self._logins.clear()
+        self._owner = None
 
 
 async def context(request: Request) -> Context:
