@@ -53,7 +53,8 @@ class Turns:
         state.pop("person", None)
         with suppress(SQLAlchemyError):  # the route asks again, and tells
             state["person"] = await self._person(scope)
-        return state.get("person")
+        person: Person | None = state.get("person")
+        return person
 
     async def _person(self, scope: Scope) -> Person | None:
         """Who asks. Strange cookies wait for one another, and nobody else for them."""
