@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
+import pytest
 
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project import Project
+from corefine.project.store.predictions import UNREADABLE, _array
 
 
 def test_predictions_survive_storing(sqlite_project: Project) -> None:
@@ -21,3 +25,19 @@ def test_predictions_survive_storing(sqlite_project: Project) -> None:
     empty = Prediction((), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 4)))
     sqlite_project.predictions.save(7, 2, empty)
     assert sqlite_project.predictions.load(7, 2).spans == ()
+
+
+def test_arrays_are_read_as_numpy_reads_them() -> None:
+    plain = [np.zeros((2, 3), "<i4"), np.array("half"), np.array(0.5), np.zeros((0, 4)), np.array([True, False])]
+    others = [np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.zeros(3, dtype=[("a", "<i4")])]
+    for array in (*plain, *others):
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        read = _array(buffer.getvalue())
+        assert (read.dtype, read.shape) == (array.dtype, array.shape)
+        assert np.array_equal(read, array)
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{}], dtype=object))
+    for damaged in (buffer.getvalue(), b"", b"\x93NUMPY"):
+        with pytest.raises(UNREADABLE):
+            _array(damaged)

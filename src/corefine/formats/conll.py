@@ -216,14 +216,15 @@ def losses(document: Document) -> Counter[str]:
 def render(document: Document) -> str:
     name = lost.mended(document.name) if document.name else ""
     lines = [f"#begin document ({name}); part {document.part:03d}"]
-    entities = cells(_mentions(document), len(document), "|")
+    entities = [cell or "-" for cell in cells(_mentions(document), len(document), "|")]
     columns = [_layer(document, layer, blank) for layer, blank in zip(MIDDLE, "-*----*", strict=True)]
+    rows = list(map("\t".join, zip(map(lost.mended, document.tokens), *columns, strict=True)))
+    start = f"{name}\t{document.part}\t"
     for sentence in document.sentence_spans:
-        arguments = _arguments(document, sentence)
-        for number, token in enumerate(range(sentence.start, sentence.end + 1)):
-            row = [name, str(document.part), str(number), lost.mended(document.tokens[token])]
-            row += [column[token] for column in columns]
-            lines.append("\t".join([*row, *arguments[number], entities[token] or "-"]))
+        own = slice(sentence.start, sentence.end + 1)
+        parts = (rows[own], _arguments(document, sentence), entities[own])
+        for number, (row, arguments, entity) in enumerate(zip(*parts, strict=True)):
+            lines.append("\t".join((f"{start}{number}", row, *arguments, entity)))
         lines.append("")
     lines.append("#end document\n")
     return "\n".join(lines)

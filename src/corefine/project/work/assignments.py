@@ -97,19 +97,29 @@ class Assignments:
 
         Among the latter, those assigned to this person come first.
         """
-        begun: list[Assignment] = []
-        new: list[int] = []
-        for document in self.documents:
-            if document.id in besides or not self.has_room(document.id, person_id):
-                continue
-            assignment = self.find(document.id, person_id)
-            if assignment is None:
-                new.append(document.id)
-            elif not assignment.done:
-                begun.append(assignment)
+        begun = self._begun_by(person_id, besides)
         if begun:
             return max(begun, key=lambda assignment: assignment.touched_at).document_id
+        new = (
+            document.id
+            for document in self.documents
+            if document.id not in besides
+            and self.find(document.id, person_id) is None
+            and self.has_room(document.id, person_id)
+        )
+        if not self._for:
+            return next(new, None)  # a project may have thousands of documents: look no further than the first
         return min(new, key=lambda each: each not in self._for, default=None)
+
+    def _begun_by(self, person_id: int, besides: Collection[int | None]) -> list[Assignment]:
+        """The assignments that a person has not finished, in the order of the documents, where there is room."""
+        asked = {document.id for document in self.documents}
+        return [
+            assignment
+            for document_id in sorted(asked.intersection(self._by_document).difference(besides))
+            for assignment in self._by_document[document_id]
+            if assignment.person_id == person_id and not assignment.done and self.has_room(document_id, person_id)
+        ]
 
     def take(self, connection: Connection, document_id: int, person_id: int, version: int) -> Assignment:
         """Lease a document to a person, or renew their lease."""
