@@ -246,5 +246,5 @@ def test_nothing_is_overwritten_and_damage_is_told(sqlite_project: Project, tmp_
         restore(copy, tmp_path / "new")
     assert not (tmp_path / "new").exists()
     (tmp_path / "no.zip").write_bytes(b"PK")
-    with pytest.raises(InputError, match="no backup"):
+    with pytest.raises(InputError, match="not a backup"):
         restore(tmp_path / "no.zip", tmp_path / "new")
