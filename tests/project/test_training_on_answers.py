@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from corefine.annotation.question import Answer
+from corefine.annotation.question import Answer, Reply
 from corefine.corpora import stories
 from corefine.models.load import load
 from corefine.project import Project
@@ -79,7 +79,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         worker.settle()
         with project.database.read() as connection:
             trained = predictions.all_versions(connection)[-1]
-        assert (trained.kind, trained.state, trained.answers) == ("trained", "ready", 4)
+        assert (trained.kind, trained.state, trained.answers) == ("trained", "ready", 4), trained.message
         assert trained.f1 is not None
         assert not training.is_due(project)
         assert (project.models / "v3").is_dir()
@@ -100,7 +100,9 @@ def _answer(workspaces: Workspaces, person: int) -> None:
     with workspaces.of(person) as workspace:
         shown = workspace.show(1)
         assert shown.question is not None
-        answer = Answer.yes() if shown.question.antecedent is not None else Answer.unsure()
+        question = shown.question
+        proposed = question.antecedent is not None or question.group
+        answer = Answer.yes() if proposed else Answer(reply=Reply.FIRST, span=question.mention)
         workspace.answer(new_id(), 1, question_id_of(shown.question), answer)
 
 
