@@ -25,12 +25,12 @@ from corefine.models.evaluation import evaluate, linked_share, summary
 from corefine.models.load import SHIPPED
 from corefine.models.storage.checkpoint import MODEL, load_model, save_model
 from corefine.models.storage.tensors import read_facts
-from corefine.models.training.events import Encoding, Evaluated, Stopped
+from corefine.models.training.events import Encoding, Evaluated
 from corefine.models.training.jobs import TrainingJob, run
 from corefine.models.training.recipe import load_recipe
 from model_card import model_card
 
-STAGES = {"starter": ("starter", "tuned"), "strong": ("strong",)}
+STAGES = {"starter": ("starter", "tuned"), "strong": ("strong", "strong-tuned")}
 """The recipes of each model, in order."""
 
 CARDS = {"starter": "docs/model-card.md", "strong": "docs/model-card-strong.md"}
@@ -91,20 +91,12 @@ def _train(recipe_name: str, corpora: Sequence[Corpus], folder: Path, warm: Path
         cache=cache,
         threads=use_threads(),
     )
-    stopped: Stopped | None = None
-    for found in run(job):
-        if isinstance(found.event, Encoding | Evaluated):
-            sys.stderr.write(f"{found.event}\n")
-        elif isinstance(found.event, Stopped):
-            stopped = found.event
-    if stopped is None:
-        raise ModelError("the run ended without a model")
-    return {
-        "recipe": recipe_name,
-        "epochs": stopped.epochs,
-        "best_epoch": stopped.best_epoch,
-        "training": recipe.training.to_dict(),
-    }
+    if not job.done:
+        for found in run(job):
+            if isinstance(found.event, Encoding | Evaluated):
+                sys.stderr.write(f"{found.event}\n")
+    trained = read_facts(folder, MODEL)["trained"]
+    return {"recipe": recipe_name, **{name: trained[name] for name in ("epochs", "best_epoch", "training")}}
 
 
 def _describe(corpus: Corpus) -> dict[str, Any]:
