@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from corefine.annotation.labels import Labels
 from corefine.annotation.revision import decode
@@ -23,6 +24,9 @@ from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.learners import Learner
 from corefine.simulation.rows import AskedRow, ModelScores, QuestionRow, RoundRow, RunTiming
 from corefine.simulation.splits import plan
+
+if TYPE_CHECKING:
+    from corefine.models.resolver import Predictor
 
 DIGITS = 4
 """Decimals of an F1 in a row."""
@@ -100,11 +104,7 @@ def simulate(
         watch = _Stopwatch(clock)
         predictor = learner.learn(tuple(lessons.values()), round=number, final=final)
         watch.lap("training")
-        scores = {
-            split: score_model(documents, learner.predict(predictor, documents))
-            for split, documents in (("dev", corpus.dev), ("test", corpus.test))
-            if documents
-        }
+        scores = _scores(corpus, learner, predictor)
         watch.lap("scoring")
         yield Learned(number, scores)
         annotated: list[AnnotatedDocument] = []
@@ -139,6 +139,12 @@ def simulate(
             asked[question.document].append(question)
         yield RoundDone(number, row, questions, new, watch.timing(annotated))
         learner.finished(number)
+
+
+def _scores(corpus: Corpus, learner: Learner, predictor: Predictor) -> dict[str, ModelScores]:
+    """The scores of a model on development and test documents."""
+    splits = {"dev": corpus.dev, "test": corpus.test}
+    return {name: score_model(held, learner.predict(predictor, held)) for name, held in splits.items() if held}
 
 
 def score_model(documents: Sequence[Document], predictions: Iterable[Prediction]) -> ModelScores:
