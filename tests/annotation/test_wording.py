@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from corefine.annotation.wording import best_name
+from dataclasses import replace
+
+from corefine.annotation.wording import best_name, quoted
 from corefine.document import Document, Span
 
 DOCUMENT = Document.from_sentences(
@@ -25,3 +27,13 @@ def test_a_name_is_better_than_a_noun_and_a_noun_than_a_pronoun() -> None:
 def test_a_capital_that_opens_a_sentence_or_a_quotation_is_no_name() -> None:
     noun, quoted, opening = Span(2, 4), Span(7, 8), Span(17, 18)
     assert best_name(DOCUMENT, [noun, quoted, opening]) == noun
+
+
+def test_words_are_quoted_as_they_are_written() -> None:
+    text = "王芳去了\n书店。"
+    tokens = [character for character in text if character.strip()]
+    offsets = tuple((text.index(token), text.index(token) + 1) for token in tokens)
+    document = replace(Document.from_sentences("zh", [tokens]), text=text, offsets=offsets)
+    assert quoted(document, Span(0, 1)) == "“王芳”"
+    assert quoted(document, Span(3, 5)) == "“了 书店”"
+    assert quoted(replace(document, text=None, offsets=None), Span(0, 1)) == "“王 芳”"

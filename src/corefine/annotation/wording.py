@@ -18,9 +18,17 @@ MOST_OF_NAME = 4
 Quote = Callable[[Span], str]
 
 
+def written(document: Document, span: Span) -> str:
+    """The words of a span as the source text has them, where there is one: without spaces in Chinese, for example."""
+    if document.text is None or document.offsets is None:
+        return document.words(span)
+    parts = (document.text[start:end] for start, end in document.characters(span))
+    return " … ".join(" ".join(part.split()) for part in parts)
+
+
 def quoted(document: Document, span: Span) -> str:
     """The words of a span in quotes, shortened in the middle if there are many."""
-    words = document.words(span)
+    words = written(document, span)
     return f"“{words}”" if len(words) <= LONGEST else f"“{words[: LONGEST // 2]} … {words[-LONGEST // 3 :]}”"
 
 
