@@ -57,8 +57,9 @@ def test_a_new_field_is_asked_about_and_learned_from(tmp_path: Path) -> None:
     """Documents of the corpus are asked about in four rounds; each trains the model anew from the first one."""
     save_model(tmp_path / "model", tiny.model(0))
     rows = list(new_field(short_stories(), tmp_path / "run", starter=str(tmp_path / "model"), questions=10, seed=0))
-    assert [row.documents for row in rows] == sorted({row.documents for row in rows})
-    assert rows[0].documents == 0
+    asked = rows[-1].documents
+    assert [row.documents for row in rows] == [0, asked, asked, asked, asked]  # all of them in every round
+    assert asked > 0
     assert rows[-1].hours > 0
     assert rows[-1].scores_on("dev").conll_f1 != rows[0].scores_on("dev").conll_f1
 

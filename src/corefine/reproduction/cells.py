@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefine.errors import ConfigError
-from corefine.simulation.config import GOLD, NEW_FIELD, SimulationConfig
+from corefine.simulation.config import GOLD, LEARNING, NEW_FIELD, SimulationConfig
 from corefine.simulation.grid import Cell
 
 GROUPS = ("main", "ours", "selectors", "ablation", "labels", "extensions")
@@ -17,10 +17,8 @@ MAIN: dict[str, dict[str, Any]] = {
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
     "random": {"selector": "random"},
 }
-LEARNING: dict[str, Any] = {"labels": "kept", "start": "first", "spread": True, "rounds": 4}
-"""How we learn from answers; the annotation app does so too."""
 OURS: dict[str, dict[str, Any]] = {
-    "ours": LEARNING,
+    "ours": dict(LEARNING),
     "app": {**LEARNING, "selector": "likely-entropy", "groups": True},
 }
 SELECTORS: dict[str, dict[str, Any]] = {

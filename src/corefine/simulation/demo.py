@@ -13,7 +13,7 @@ from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.models.rules import predict
 from corefine.scores import score
-from corefine.simulation.config import NEW_FIELD, SimulationConfig
+from corefine.simulation.config import LEARNING, NEW_FIELD, SimulationConfig
 from corefine.simulation.loop import RoundDone
 from corefine.simulation.rows import RoundRow
 from corefine.simulation.runs import run
@@ -46,7 +46,7 @@ def play(story: Document, *, questions: int) -> tuple[list[Turn], DemoResult]:
 
 def new_field(corpus: Corpus, folder: Path, *, starter: str, questions: float, seed: int) -> Iterator[RoundRow]:
     """Ask about documents of a corpus that the model does not know, and train as the app does; a row per round."""
-    settings = {**NEW_FIELD, "corpus": corpus.name, "sample": 0.1}
+    settings = {**NEW_FIELD, **LEARNING, "corpus": corpus.name}
     config = SimulationConfig.from_dict({**settings, "starter": starter, "questions": questions, "seed": seed})
     for event in run(config, folder, corpus):
         if isinstance(event, RoundDone):
