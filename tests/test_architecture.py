@@ -21,7 +21,7 @@ ALLOWED = {
     "prediction": {"document", "errors"},
     "files": {"errors"},
     "links": {"document", "errors"},
-    "scores": {"document", "errors"},
+    "scores": {"plugins", "document", "errors"},
     "annotation": {"plugins", "document", "errors", "links", "prediction", "scores"},
     "formats": {"plugins", "document", "errors", "files"},
     "corpora": {"document", "errors", "files", "formats", "scores"},

@@ -13,7 +13,7 @@ import pytest
 import corefine
 from corefine.corpora.stories import load as stories
 from corefine.document import Document
-from corefine.models import rules
+from corefine.models import display, rules
 from corefine.models.resolver import Resolver, Result
 
 
@@ -76,6 +76,26 @@ def test_resolved_text_has_names_in_place_of_mentions() -> None:
     assert pronouns.resolved_text() == "Mary fed Mary's dog .\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["Mary", "came", ".", "He", "waved", "at", "her", "."], "Mary came . He waved at Mary .\n"),
+        (["Mary", "came", ".", "He", "told", "her", "that"], "Mary came . He told Mary that\n"),
+        (["Mary", "came", ".", "He", "saw", "her"], "Mary came . He saw Mary\n"),
+        (["Mary", "came", ".", "He", "saw", "her", "dog"], "Mary came . He saw Mary's dog\n"),
+        (["Mary", "came", ".", "He", "saw", "his", "."], "Mary came . He saw Mary's .\n"),
+    ],
+)
+def test_resolved_text_tells_her_from_her(words: list[str], expected: str) -> None:
+    pronoun = next(at for at, word in enumerate(words) if word in ("her", "his"))
+    assert result_of([words], [[(0, 0), (pronoun, pronoun)]]).resolved_text() == expected
+
+
+def test_a_result_can_be_read() -> None:
+    result = result_of([["Mary", "fed", "her", "dog"]], [[(0, 0), (2, 2)]])
+    assert repr(result) == "Result('d', [['Mary', 'her']])"
+
+
 def test_a_result_as_plain_values(resolver: Resolver) -> None:
     found = json.loads(json.dumps(resolver.predict(TEXT).to_dict()))
     assert found["text"] == TEXT
@@ -89,6 +109,18 @@ def test_a_notebook_shows_entities_in_colour() -> None:
     assert "<b>" not in shown
     assert corefine.display(result.labelled)._repr_html_() == shown
     assert corefine.display(result) == shown
+
+
+def test_a_notebook_shows_the_text_as_it_is_and_mentions_that_cross() -> None:
+    shown = corefine.display(Document.from_text("Ann's dog (old).", "d"))
+    assert ">Ann&#x27;s dog (old).<" in shown
+    crossing = result_of([["a", "b", "c"], ["d", "e"]], [[(0, 1)], [(1, 3)]])._repr_html_()
+    outer, inner = (f'<span style="{_style(number)}" title="entity {number}">' for number in (1, 2))
+    assert f"{outer}<sub>1</sub>a {inner}<sub>2</sub>b</span></span>{inner} c</span><br>{inner}d</span> e" in crossing
+
+
+def _style(number: int) -> str:
+    return display._MARK.format(colour=display.COLOURS[number - 1])
 
 
 def test_a_resolver_can_be_pickled(resolver: Resolver) -> None:

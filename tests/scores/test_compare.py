@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -28,7 +29,25 @@ def test_a_response_that_is_better_in_every_document_is_surely_better() -> None:
     assert found.second == pytest.approx(100)
     assert found.difference == pytest.approx(found.second - found.first)
     assert found.low == pytest.approx(found.high)
-    assert found.p == 0
+    assert found.p == pytest.approx(2 / 2001)  # 2,000 draws cannot tell that it is less
+
+
+@pytest.mark.parametrize("blanc", ["official", "luo"])
+def test_the_scores_of_a_comparison_are_those_of_the_reports(blanc: Literal["official", "luo"]) -> None:
+    keys = [document(GOLD, "a"), document([[(0, 0)]], "b"), document([[(0, 0), (2, 2)]], "c")]
+    responses = [document([[(0, 0), (6, 6)]], "a"), document([[(0, 0), (2, 2)]], "b"), document([], "c")]
+    first = report(keys, responses, blanc=blanc)
+    found = compare(first, report(keys, keys, blanc=blanc))
+    assert {name: each.first for name, each in found.items() if name != "conll_f1"} == {
+        name: pytest.approx(getattr(first.scores, name).f1)
+        for name in ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea")
+    }
+
+
+def test_the_comparison_has_blanc_where_no_mentions_can_be_linked() -> None:
+    keys = [document([[(0, 0)]], "a")]
+    assert compare(report(keys, keys, blanc="luo"), report(keys, keys))["blanc"].first == 100
+    assert compare(report(keys, keys), report(keys, keys, blanc="luo"))["blanc"].first == 0
 
 
 def test_an_interval_covers_a_difference_that_varies() -> None:

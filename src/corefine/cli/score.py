@@ -11,9 +11,10 @@ from corefine.cli.options import Format, Json
 from corefine.cli.output import show_json, tracked
 
 if TYPE_CHECKING:
-    from corefine.cli.score_output import Found, Style
+    from corefine.cli.errors_page import Found
+    from corefine.cli.score_output import Style
     from corefine.document import Document
-    from corefine.scores import Report, Score
+    from corefine.scores import Report
 
 Per = Literal["document", "genre"]
 
@@ -34,14 +35,17 @@ def score(
         Literal["conll", "corefud"], typer.Option(help="Conventions: of the CoNLL program, or of CorefUD.")
     ] = "conll",
     match: Annotated[
-        Literal["head", "partial", "exact"], typer.Option(help="CorefUD: what makes two mentions the same.")
-    ] = "head",
+        Literal["head", "partial", "exact"] | None,
+        typer.Option(help="CorefUD: what makes two mentions the same.", show_default="head"),
+    ] = None,
     zeros: Annotated[
-        Literal["dependent", "linear"], typer.Option(help="CorefUD: align zeros by dependencies, or by place.")
-    ] = "dependent",
+        Literal["dependent", "linear"] | None,
+        typer.Option(help="CorefUD: align zeros by dependencies, or by place.", show_default="dependent"),
+    ] = None,
     blanc: Annotated[
-        Literal["official", "luo"], typer.Option(help="BLANC as the CoNLL program has it, or symmetric (Luo et al.).")
-    ] = "official",
+        Literal["official", "luo"] | None,
+        typer.Option(help="BLANC as the CoNLL program has it, or symmetric (Luo et al.).", show_default="official"),
+    ] = None,
     per: Annotated[Per | None, typer.Option(help="Show each document or each genre as well.")] = None,
     pronouns: Annotated[bool, typer.Option("--pronouns", help="Score only clusters with a pronoun.")] = False,
     tagger: Annotated[
@@ -63,7 +67,11 @@ def score(
     format: Format = None,
 ) -> None:
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
-    golds = _documents(key, format, tagger)
+    _refuse_unused(scheme, pronouns=pronouns, tagger=tagger, blanc=blanc, match=match, zeros=zeros)
+    from corefine.scores.corpus import pairs
+    from corefine.scores.own import own_scores
+
+    golds, answers = _documents(key, format, tagger), _documents(response, format)
 
     def scored(path: Path, documents: list[Document]) -> Report:
         from corefine.formats.conllu.nodes import node_clusters
@@ -72,31 +80,22 @@ def score(
         sources = str(key), str(path)
         if scheme == "corefud":
             return report_corefud(
-                golds,
-                documents,
-                node_clusters,
-                match=match,
-                zeros=zeros,
-                singletons=singletons,
-                allow_missing=allow_missing,
-                sources=sources,
-            )
+                golds, documents, node_clusters, match=match or "head", zeros=zeros or "dependent",
+                singletons=singletons, allow_missing=allow_missing, sources=sources,
+            )  # fmt: skip
         return report(
-            golds,
-            documents,
-            singletons=singletons,
-            pronouns=pronouns,
-            allow_missing=allow_missing,
-            blanc=blanc,
-            sources=sources,
-        )
+            golds, documents, singletons=singletons, pronouns=pronouns, allow_missing=allow_missing,
+            blanc=blanc or "official", sources=sources,
+        )  # fmt: skip
 
-    answers = _documents(response, format)
     result = scored(response, answers)
     other = None if compare is None else scored(compare, _documents(compare, format))
-    wrong = _errors(golds, answers) if errors or errors_html is not None else None
+    both = list(pairs(golds, answers, allow_missing=allow_missing))
+    if singletons == "drop":
+        both = [(gold.without_singletons(), answer.without_singletons()) for gold, answer in both]
+    own = own_scores(metric or [], both)
+    wrong = _errors(both) if errors or errors_html is not None else None
     style: Style = "latex" if latex else "markdown" if markdown else "plain"
-    own = _own_metrics(metric or [], golds, answers)
     if json:
         show_json(_as_json(result, per, other, wrong) | {name: value._asdict() for name, value in own.items()})
     else:
@@ -107,10 +106,18 @@ def score(
             rows = [(name, *(f"{number:.2f}" for number in value)) for name, value in own.items()]
             print_table(["", "recall", "precision", "F1"], rows, style)
     if errors_html is not None and wrong is not None:
-        from corefine.cli.score_output import errors_page
+        from corefine.cli.errors_page import errors_page
         from corefine.files import write_atomically
 
         write_atomically(errors_html, errors_page(wrong).encode())
+
+
+def _refuse_unused(scheme: str, **options: object) -> None:
+    """Raise if an option was given that the conventions have no use for."""
+    unused = ("pronouns", "tagger", "blanc") if scheme == "corefud" else ("match", "zeros")
+    for name in unused:
+        if options[name]:
+            raise typer.BadParameter(f"has no meaning with --scheme {scheme}", param_hint=f"--{name}")
 
 
 def _documents(path: Path, format: str | None, tagger: str | None = None) -> list[Document]:
@@ -131,26 +138,10 @@ def _documents(path: Path, format: str | None, tagger: str | None = None) -> lis
     return list(with_tags(found, tagger))
 
 
-def _errors(key: list[Document], response: list[Document]) -> Found:
+def _errors(pairs: list[tuple[Document, Document]]) -> Found:
     from corefine.scores.errors import errors
 
-    answers = {(document.name, document.part): document for document in response}
-    pairs = [(gold, answers[gold.name, gold.part]) for gold in key if (gold.name, gold.part) in answers]
     return [(gold, answer, errors(gold, answer)) for gold, answer in pairs]
-
-
-def _own_metrics(names: list[str], key: list[Document], response: list[Document]) -> dict[str, Score]:
-    """The metrics from outside: each counts a document of key and response, and the counts are added up."""
-    from corefine import plugins
-    from corefine.scores import Tally
-
-    answers = {(document.name, document.part): document for document in response}
-    found = {}
-    for name in names:
-        count = plugins.find("metrics", name)
-        tallies = [count(gold, answers.get((gold.name, gold.part), gold.with_clusters(()))) for gold in key]
-        found[name] = Tally(*map(sum, zip(*tallies, strict=True))).score if tallies else Tally(0, 0, 0, 0).score
-    return found
 
 
 def _as_json(result: Report, per: Per | None, other: Report | None, wrong: Found | None) -> dict[str, object]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from corefine.document import Document
     from corefine.scores import Report, Scores
-    from corefine.scores.errors import MentionError
 
 Style = Literal["plain", "markdown", "latex"]
 
@@ -43,6 +40,7 @@ def print_table(
         typer.echo(f"| {' | '.join(columns)} |\n|---|{'---:|' * (len(columns) - 1)}")
         for row in rows:
             typer.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
+        typer.echo()  # what follows would be read as a row of this table
     else:
         typer.echo(f"\\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}\n\\hline")
         for number, row in enumerate([columns, *rows]):
@@ -84,48 +82,3 @@ def show_scores(result: Report, per: str | None, style: Style, unknown: str) -> 
 def _f1(scores: Scores, metric: str) -> float:
     found = getattr(scores, metric)
     return found.f1 if found is not None else 0.0
-
-
-Found = list[tuple["Document", "Document", "list[MentionError]"]]
-
-
-def errors_page(found: Found) -> str:
-    """An HTML page that shows every error in its text."""
-    from corefine.scores.errors import KINDS, MENTION_KINDS, table
-
-    counted = table(error for _, _, errors in found for error in errors)
-    head = "".join(f"<th>{kind}</th>" for kind in MENTION_KINDS)
-    rows = "".join(
-        f"<tr><th>{kind}</th>{''.join(f'<td>{counted[kind][each]}</td>' for each in MENTION_KINDS)}</tr>"
-        for kind in KINDS
-    )
-    body = "".join(_of_document(document, errors) for document, _, errors in found if errors)
-    return f"{_STYLE}<h1>Errors</h1><table><tr><th></th>{head}</tr>{rows}</table>{body}"
-
-
-def _of_document(document: Document, errors: Sequence[MentionError]) -> str:
-    marks: dict[int, list[str]] = {}
-    ends: dict[int, int] = {}
-    for error in sorted(errors, key=lambda each: (each.span.start, -each.span.end)):
-        other = f" ({document.words(error.other)})" if error.other is not None else ""
-        told = html.escape(f"{error.kind}, {error.mention_kind}{other}", quote=True)
-        name = error.kind.replace(" ", "-")
-        marks.setdefault(error.span.start, []).append(f'<span class="{name}" title="{told}">')
-        ends[error.span.end] = ends.get(error.span.end, 0) + 1
-    lines = []
-    for sentence in document.sentence_spans:
-        words = []
-        for token in range(sentence.start, sentence.end + 1):
-            word = html.escape(document.tokens[token])
-            words.append("".join(marks.get(token, ())) + word + "</span>" * ends.get(token, 0))
-        lines.append(" ".join(words))
-    return f"<h2>{html.escape(document.key)}</h2><p>{'<br>'.join(lines)}</p>"
-
-
-_STYLE = """<!doctype html><meta charset="utf-8"><title>Errors</title><style>
-body { font: 16px/1.7 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
-table { border-collapse: collapse } td, th { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ccc }
-span { border-radius: 3px; padding: 0 2px }
-.missed-mention { background: #ffd9d9 } .extra-mention { background: #dbe8ff } .span-error { background: #fff2c2 }
-.missed-link { border-bottom: 3px dotted #c00 } .wrong-link { border-bottom: 3px solid #c00 }
-</style>"""

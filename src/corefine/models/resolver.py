@@ -26,7 +26,7 @@ class Predictor(Protocol):
     def predict(self, document: Document) -> Prediction: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """What a model found in one document.
 
@@ -97,7 +97,10 @@ class Result:
         for span in sorted(named, key=lambda s: (s.start, -s.end)):
             start, end = offsets[span.start][0], offsets[span.end][1]
             if start >= at:
-                pieces += [text[at:start], _in_place_of(text[start:end], named[span])]
+                name = named[span]
+                if _is_possessive(self.document, span) and not name.endswith(_GENITIVE):
+                    name += "'s"
+                pieces += [text[at:start], name]
                 at = end
         return "".join([*pieces, text[at:]])
 
@@ -106,6 +109,10 @@ class Result:
         best = min(cluster, key=lambda span: ("name", "nominal", "pronoun").index(kinds[span]))
         text, offsets = text_of(self.document)
         return text[offsets[best.start][0] : offsets[best.end][1]]
+
+    def __repr__(self) -> str:
+        """The entities in words; the prediction has too many numbers to be read."""
+        return f"Result({self.document.key!r}, {[list(strings) for strings in self.strings]})"
 
     def _repr_html_(self) -> str:
         """The text with coloured entities, for notebooks."""
@@ -157,12 +164,28 @@ class Resolver:
 
 
 _POSSESSIVE = frozenset("my your his her its our their whose".split())
+_GENITIVE = ("'s", "’s")
+_AFTER_OBJECT = frozenset(
+    "a about across after again all also an and around as at away back because before but by down during for from here "
+    "how if in into it now of off on or out over so than that the then there through to too until up what when where "
+    "whether which while who why with without".split()
+)
+"""Words that follow "her" where it is an object ("told her that"), not where it is a possessive ("her dog")."""
 
 
-def _in_place_of(words: str, name: str) -> str:
-    """The name in the form that replaces these words: with 's for a possessive."""
-    possessive = words.lower() in _POSSESSIVE or words.endswith(("'s", "’s"))
-    return f"{name}'s" if possessive and not name.endswith(("'s", "’s")) else name
+def _is_possessive(document: Document, span: Span) -> bool:
+    """Whether a name in place of this mention needs 's."""
+    word = document.tokens[span.end].lower()
+    if span.width > 1 or word not in _POSSESSIVE:
+        return word.endswith(_GENITIVE)
+    tags = document.layers.get("xpos")
+    if tags and tags[span.start] in ("PRP", "PRP$"):
+        return tags[span.start] == "PRP$"
+    after = span.end + 1
+    if word != "her" or after == len(document) or after in document.sentence_starts:
+        return word != "her"
+    following = document.tokens[after].lower()
+    return following[:1].isalnum() and following not in _AFTER_OBJECT
 
 
 def from_text(text: str, *, name: str = "text", language: str | None = None) -> Document:

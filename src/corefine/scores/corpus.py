@@ -96,7 +96,7 @@ def report(
     if singletons not in get_args(Singletons):
         raise InputError(f"singletons must be one of {', '.join(get_args(Singletons))}, not {singletons!r}")
     rows = []
-    for gold, answer in _pairs(key, response, allow_missing=allow_missing, sources=sources):
+    for gold, answer in pairs(key, response, allow_missing=allow_missing, sources=sources):
         counts = Counts.of(
             _scored_clusters(gold, words=gold, singletons=singletons, pronouns=pronouns),
             _scored_clusters(answer, words=gold, singletons=singletons, pronouns=pronouns),
@@ -122,7 +122,7 @@ def report_corefud(
 ) -> Report:
     """Score by CorefUD's conventions: zero mentions count, and mentions match by head, in part or exactly."""
     rows = []
-    for gold, answer in _pairs(key, response, allow_missing=allow_missing, sources=sources):
+    for gold, answer in pairs(key, response, allow_missing=allow_missing, sources=sources):
         counts = corefud_counts(
             node_clusters(gold),
             node_clusters(answer),
@@ -147,12 +147,12 @@ def _scored_clusters(document: Document, *, words: Document, singletons: Singlet
     ]
 
 
-def _pairs(
+def pairs(
     key: Document | Iterable[Document],
     response: Document | Iterable[Document],
     *,
-    allow_missing: bool,
-    sources: tuple[str, str],
+    allow_missing: bool = False,
+    sources: tuple[str, str] = ("the key", "the response"),
 ) -> Iterator[tuple[Document, Document]]:
     """Key and response of each document. If one side lacks it, that is the other's document without clusters."""
     keys, responses = _by_name(key, sources[0]), _by_name(response, sources[1])

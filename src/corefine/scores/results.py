@@ -14,8 +14,6 @@ from corefine.scores.overlap import Overlap
 Blanc = Literal["official", "luo", "corefud"]
 """Which kinds of links BLANC includes (the key's, or those of either side), and its value if there are none."""
 
-NO_TALLY = Tally(0, 0, 0, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class Scores:
@@ -45,7 +43,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The tallies of one document or of several. They add up as in the official scorer."""
+    """The tallies of one document or of several. They add up as in the official scorer. `mor` is CorefUD's."""
 
     mentions: Tally
     muc: Tally
@@ -55,7 +53,7 @@ class Counts:
     linked: Tally
     apart: Tally
     lea: Tally
-    mor: Tally = NO_TALLY
+    mor: Tally | None = None
 
     @classmethod
     def of(cls, key: Iterable[Collection[Hashable]], response: Iterable[Collection[Hashable]]) -> Counts:
@@ -69,8 +67,12 @@ class Counts:
     def total(cls, counts: Iterable[Counts]) -> Counts:
         """The counts of several documents together. Without documents all are zero."""
         listed = list(counts)
-        tallies = ([Tally(0, 0, 0, 0), *(getattr(each, field.name) for each in listed)] for field in fields(cls))
-        return cls(*(Tally(*map(fsum, zip(*tally, strict=True))) for tally in tallies))
+        sums = {}
+        for name in (field.name for field in fields(cls)):
+            tallies = [tally for each in listed if (tally := getattr(each, name)) is not None]
+            if tallies or name != "mor":
+                sums[name] = Tally(*map(fsum, zip(Tally(0, 0, 0, 0), *tallies, strict=True)))
+        return cls(**sums)
 
     @property
     def scores(self) -> Scores:
@@ -86,7 +88,7 @@ class Counts:
             ceafe=self.ceafe.score,
             blanc=self._blanc(blanc),
             lea=self.lea.score,
-            mor=self.mor.score if self.mor.key or self.mor.response else None,
+            mor=None if self.mor is None else self.mor.score,
         )
 
     def _blanc(self, blanc: Blanc) -> Score:

@@ -5,6 +5,7 @@ Each is compared with its own network given the whole text at once, frozen and f
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,14 @@ def test_states_are_the_networks(family: tuple[str, Path]) -> None:
     _, owners = encoder._pieces(WORDS[:7])
     mine = [i for i, owner in enumerate(owners) if owner == 3]
     torch.testing.assert_close(states[3], whole(encoder)[mine].mean(0), atol=1e-5, rtol=1e-4)
+
+
+def test_an_encoder_can_be_pickled_after_it_was_used(family: tuple[str, Path]) -> None:
+    """transformers adds hooks to a network that is used, which cannot be pickled."""
+    encoder = encoder_of(family[1], window=24, overlap=8, layers=(0, 2))
+    states = encoder.encode(DOCUMENT)
+    for each in (pickle.loads(pickle.dumps(encoder)), encoder):
+        torch.testing.assert_close(each.encode(DOCUMENT), states)
 
 
 def test_long_texts_are_read_in_windows(family: tuple[str, Path]) -> None:

@@ -196,6 +196,10 @@ class TransformerEncoder(nn.Module):
         device: torch.device = next(self.network.parameters()).device
         return device
 
+    def __getstate__(self) -> object:
+        _remove_capturing_hooks(self.network)
+        return super().__getstate__()
+
 
 def _windows(size: int, longest: int, overlap: int) -> tuple[list[int], int]:
     """The starts of the windows over this many sub-words, and their length. Equal lengths need no padding."""
@@ -237,6 +241,15 @@ def _load(source: str, dropout: float) -> tuple[Any, Any]:
     if len(tokenizer) > known:
         raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
     return tokenizer, network
+
+
+def _remove_capturing_hooks(network: nn.Module) -> None:
+    """Remove what transformers adds to a network when it is first used: it cannot be pickled, and is added again."""
+    for part in network.modules():
+        for key, hook in list(part._forward_hooks.items()):
+            if "<locals>" in getattr(hook, "__qualname__", ""):
+                del part._forward_hooks[key]
+        part.__dict__.pop("_output_capturing_hooks_installed", None)
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
