@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from corefine.annotation.labels import label_policy
 from corefine.annotation.selectors import make_selector
 from corefine.cli import app
 from corefine.document import Document
-from corefine.errors import InputError
+from corefine.errors import ConfigError, InputError
 from corefine.formats import format_of, read_all, write
 from corefine.models.adapters import SpacyPredictor, fastcoref, from_clusters
 from corefine.models.load import load
@@ -82,6 +83,78 @@ def test_parts_as_module_and_attribute_on_the_command_line(tmp_path: Path) -> No
     found = run(app, ["predict", str(source), str(tmp_path / "p.jsonl"), *options])
     assert found.exit_code == 0, found.output
     assert read_all(tmp_path / "p.jsonl")[0].clusters == (((0, 0), (4, 4)),)
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("longest", "shy", "half", "same-words", "last-words"),
+        (
+            "corefine_example.selectors:Longest",
+            "corefine_example.annotators:Shy",
+            "corefine_example.policies:HALF",
+            "corefine_example.models:SameWords",
+            "corefine_example.metrics:last_words",
+        ),
+    ],
+)
+def test_a_simulation_with_parts_from_outside(tmp_path: Path, names: tuple[str, ...]) -> None:
+    options = zip(("--selector", "--annotator", "--labels", "--learner", "--metric"), names, strict=True)
+    given = [word for option in options for word in option]
+    simulated = [
+        *"simulate --corpus stories --questions 9 --rounds 1 --documents 4 --out".split(),
+        str(tmp_path / "run"),
+    ]
+    run = CliRunner().invoke(app, [*simulated, *given])
+    assert run.exit_code == 0, run.output
+    assert f"{names[-1]} dev" in run.stdout
+    rows = [json.loads(line) for line in (tmp_path / "run" / "rounds.jsonl").read_text().splitlines()]
+    assert rows[0]["scores"]["dev"]["own"][names[-1]] > 0
+    asked = [json.loads(line)["reply"] for line in (tmp_path / "run" / "questions.jsonl").read_text().splitlines()]
+    assert "unsure" in asked
+
+
+@pytest.mark.usefixtures("example")
+def test_a_reproduction_with_parts_from_outside(tmp_path: Path) -> None:
+    words = "reproduce --corpus stories --preset quick --seeds 1 --documents 4 --workers 1 --no-report".split()
+    parts = ["--selector", "corefine_example.selectors:Longest", "--learner", "same-words", "--metric", "last-words"]
+    run = CliRunner().invoke(app, [*words, *parts, "--only", "longest-*", "--out", str(tmp_path)])
+    assert run.exit_code == 0, run.output
+    assert "longest-q40-s0: F1 dev" in run.stdout
+    record = json.loads((tmp_path / "rows" / "longest-q40-s0.json").read_text())
+    assert record["rounds"][-1]["scores"]["dev"]["own"]["last-words"] > 0
+    clash = CliRunner().invoke(app, [*words, "--selector", "my:Random", "--dry-run", "--out", str(tmp_path)])
+    assert "two selectors of the grid would be called 'random'" in str(clash.exception or clash.output)
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("name", ["spelling", "corefine_example.encoders:Spelling"])
+def test_a_model_over_an_encoder_from_outside(tmp_path: Path, name: str) -> None:
+    from corefine.models.network.config import EncoderConfig
+    from corefine.models.network.model import Model
+    from corefine.models.storage.checkpoint import save_model
+    from helpers import tiny
+
+    config = replace(tiny.CONFIG, encoder=EncoderConfig(path=name))
+    model = Model.create(config, cache=tmp_path / "states")
+    save_model(tmp_path / "model", model)
+    found = load(tmp_path / "model").predict(STORY).prediction
+    assert (model.predict(STORY).probabilities == found.probabilities).all()
+
+
+@pytest.mark.parametrize("settings", [{"learner": "nobody"}, {"metric": ["nothing"]}])
+def test_a_simulation_refuses_parts_that_nobody_offers(settings: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="module:attribute, not"):
+        SimulationConfig.from_dict(settings)
+
+
+def test_a_metric_that_fails_is_named(tmp_path: Path) -> None:
+    write(STORY, tmp_path / "a.jsonl")
+    paths = [str(tmp_path / "a.jsonl")] * 2
+    result = CliRunner().invoke(app, ["score", *paths, "--metric", "json:loads"])
+    assert isinstance(result.exception, InputError)
+    assert "json:loads failed on document a: TypeError" in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from corefine.simulation.learners import RulesLearner
+from corefine.simulation.learners import FixedLearner
 from corefine.simulation.loop import Annotated, FinishedRounds, Learned, RoundDone, RoundStart, simulate
 from corefine.simulation.rows import RoundRow
 from helpers.small import rules, stories
 
 
 def rows_of(**settings: Any) -> list[RoundRow]:
-    events = simulate(rules(**settings), stories(), RulesLearner())
+    events = simulate(rules(**settings), stories(), FixedLearner())
     return [event.row for event in events if isinstance(event, RoundDone)]
 
 
@@ -26,7 +26,7 @@ def asked_of(**settings: Any) -> dict[str, float]:
 
 
 def test_the_events_of_a_run_come_in_order() -> None:
-    events = list(simulate(rules(), stories(), RulesLearner()))
+    events = list(simulate(rules(), stories(), FixedLearner()))
     kinds = [type(event) for event in events]
     a_round = [RoundStart, Learned, *[Annotated] * 3, RoundDone]
     assert kinds == [*a_round, *a_round, RoundStart, Learned, RoundDone]
@@ -50,14 +50,14 @@ SPREAD: dict[str, Any] = {"spread": True, "rounds": 3}
 @pytest.mark.parametrize("settings", [{}, SPREAD, {**SPREAD, "error_rate": 0.3, "groups": True}])
 def test_going_on_after_any_round_ends_the_same(settings: dict[str, Any]) -> None:
     config = rules(**settings)
-    done = [event for event in simulate(config, stories(), RulesLearner()) if isinstance(event, RoundDone)]
+    done = [event for event in simulate(config, stories(), FixedLearner()) if isinstance(event, RoundDone)]
     for size in range(len(done)):
         finished = FinishedRounds(
             rows=tuple(event.row for event in done[:size]),
             questions=tuple(question for event in done[:size] for question in event.questions),
             lessons=tuple(lesson for event in done[:size] for lesson in event.lessons),
         )
-        rest = simulate(config, stories(), RulesLearner(), finished=finished)
+        rest = simulate(config, stories(), FixedLearner(), finished=finished)
         again = [event for event in rest if isinstance(event, RoundDone)]
         assert [(event.row, event.questions, event.lessons) for event in again] == [
             (event.row, event.questions, event.lessons) for event in done[size:]
@@ -81,7 +81,7 @@ def test_a_spread_run_asks_what_one_long_session_would() -> None:
 
     def questions(**settings: Any) -> set[tuple[str, str]]:
         config = rules(documents_per_round=6, **settings)
-        events = simulate(config, stories(), RulesLearner())
+        events = simulate(config, stories(), FixedLearner())
         rounds = [event for event in events if isinstance(event, RoundDone)]
         return {(row.document, row.answered.question.id) for event in rounds for row in event.questions}
 
@@ -135,13 +135,13 @@ def test_fully_labelled_documents_are_fewer_and_perfect() -> None:
 def test_only_some_documents_are_read() -> None:
     some, all_of_them = asked_of(read_at_most=1), asked_of()
     assert some["questions"] == pytest.approx(all_of_them["questions"], rel=0.3)
-    events = simulate(rules(read_at_most=1), stories(), RulesLearner())
+    events = simulate(rules(read_at_most=1), stories(), FixedLearner())
     per_document = [len(event.annotation.rows) for event in events if isinstance(event, Annotated)]
     assert sum(count > 0 for count in per_document) == 2  # one in each round
 
 
 def test_the_time_of_a_round_adds_up() -> None:
-    for event in simulate(rules(), stories(), RulesLearner()):
+    for event in simulate(rules(), stories(), FixedLearner()):
         if isinstance(event, RoundDone):
             parts = event.timing.parts
             laps = sum(parts.get(name, 0.0) for name in ("training", "scoring", "prediction", "annotation"))

@@ -28,7 +28,9 @@ Budgets = Annotated[
 ]
 
 
-@with_settings(SimulationConfig, "corpus", "starter", "documents", "recipe", "set", "vectors", "tagger", "device")
+@with_settings(
+    SimulationConfig, "corpus", "starter", "documents", "annotator", "labels", "learner", "recipe", "set", "vectors",
+    "tagger", "metric", "device")  # fmt: skip
 def reproduce(
     given: dict[str, Any],
     out: Out = OUT,
@@ -38,6 +40,10 @@ def reproduce(
     other_seeds: Annotated[int | None, typer.Option(help="Seeds of all other groups.")] = None,
     groups: Annotated[
         str | None, typer.Option(help="Of main, ours, selectors, ablation, labels, extensions; separated by commas.")
+    ] = None,
+    selector: Annotated[
+        list[str] | None,
+        typer.Option(help="A further selector for the main comparison, as module:attribute; may be repeated."),
     ] = None,
     only: Annotated[str, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'.")] = "*",
     workers: Annotated[int, typer.Option(help="Cells that run at the same time; 0 for one per core.")] = 0,
@@ -61,6 +67,7 @@ def reproduce(
         seeds=seeds,
         other_seeds=other_seeds,
         groups=None if groups is None else groups.split(","),
+        selectors=selector or (),
     )
     cells = [cell for cell in cells if fnmatch(cell.name, only)]
     if not cells:

@@ -91,6 +91,8 @@ def _show(events: Iterable[RunEvent], out: Path) -> None:
 def _line(row: RoundRow) -> str:
     scores = "  ".join(f"{split} {found.conll_f1:5.2f}" for split, found in row.scores.items())
     line = f"round {row.round:2}  {row.documents:4} documents  {row.hours:7.2f} h  F1 {scores}"
+    for name in dict.fromkeys(name for found in row.scores.values() for name in found.own):
+        line += f"  {name} " + "  ".join(f"{split} {found.own[name]:5.2f}" for split, found in row.scores.items())
     asked = row.asked
     if asked is None:
         return line + "  (trained from scratch on everything)"

@@ -48,7 +48,7 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
     "consensus": {"committee": 3},  # the entropy of the committee's mean, which has fewer ties than its votes
 }
 COMMITTEES = ("committee", "consensus")
-"""Kinds that train several models, which the rules cannot."""
+"""Kinds that train several models: not without a network."""
 
 GOLD_KIND = "gold"
 """The run with gold labels of all documents: about the best that annotation can reach."""
@@ -117,12 +117,13 @@ def grid(
     seeds: int | None = None,
     other_seeds: int | None = None,
     groups: Iterable[str] | None = None,
+    selectors: Iterable[str] = (),
 ) -> list[Cell]:
     """All cells, the most important first. Arguments left out are those of the preset.
 
-    The main comparison has all budgets and `seeds`, and a run with gold labels of all documents. The other groups have
-    `other_seeds`. If budgets are given, selectors run with a small one and the largest, ablation and labels with one in
-    the middle, extensions with the small one, and ours with all.
+    The main comparison has all budgets and `seeds`, and a run with gold labels of all documents; `selectors` are added
+    to it. The other groups have `other_seeds`. If budgets are given, selectors run with a small one and the largest,
+    ablation and labels with one in the middle, extensions with the small one, and ours with all.
     """
     chosen = PRESETS[preset]
     wanted = list(chosen.groups if groups is None else groups)
@@ -151,7 +152,7 @@ def grid(
     cells: dict[str, Cell] = {}
     for seed in range(max(seeds, other_seeds)):
         if "main" in wanted and seed < seeds:
-            for cell in _main(base, order, seed, zero=any(not each for each in given)):
+            for cell in _main(base, MAIN | _named(selectors), order, seed, zero=any(not each for each in given)):
                 cells.setdefault(cell.name, cell)
         for group, (kinds, budgets_of_group) in others.items():
             if group in wanted and seed < other_seeds:
@@ -160,9 +161,22 @@ def grid(
     return list(cells.values())
 
 
-def _main(base: SimulationConfig, budgets: Sequence[float], seed: int, *, zero: bool) -> Iterator[Cell]:
+def _named(selectors: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Kinds of runs by the names of their selectors; those of `module:attribute` by the attribute."""
+    kinds: dict[str, dict[str, Any]] = {}
+    for selector in selectors:
+        kind = selector.rpartition(":")[2].lower()
+        if kind in kinds or kind in MAIN:
+            raise ConfigError(f"two selectors of the grid would be called {kind!r}: give {selector!r} another name")
+        kinds[kind] = {"selector": selector}
+    return kinds
+
+
+def _main(
+    base: SimulationConfig, kinds: dict[str, dict[str, Any]], budgets: Sequence[float], seed: int, *, zero: bool
+) -> Iterator[Cell]:
     for budget in budgets:
-        yield from _cells(base, "main", MAIN, [budget], seed)
+        yield from _cells(base, "main", kinds, [budget], seed)
         if budget == budgets[0]:
             yield Cell(f"{GOLD_KIND}-s{seed}", GOLD_KIND, "main", _gold(base, seed))
             if zero:
@@ -178,7 +192,7 @@ def _cells(
 ) -> Iterator[Cell]:
     for budget in dict.fromkeys(budgets):
         for kind, changes in kinds.items():
-            if base.learner != "rules" or kind not in COMMITTEES:
+            if base.trains or kind not in COMMITTEES:
                 yield _cell(base, group, kind, changes, budget, seed)
 
 

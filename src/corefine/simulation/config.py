@@ -83,7 +83,10 @@ class SimulationConfig(Config):
 
     labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or kept.")
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
-    learner: Literal["model", "rules"] = setting("model", "model (a network is trained) or rules (nothing is trained).")
+    learner: str = setting(
+        "model",
+        "model (a network is trained); rules, or a model of your own (module:attribute), learn nothing.",
+    )
     recipe: str = setting("simulation", "The model and its training: a recipe's name or a TOML file.")
     vectors: str | None = setting(None, "A file of word vectors, for the recipe paper.")
     set: tuple[str, ...] = setting((), "Change a setting of the recipe, such as training.epochs=5; may be repeated.")
@@ -105,6 +108,7 @@ class SimulationConfig(Config):
     tagger: str | None = setting(
         None, "A spaCy pipeline that finds pronouns, for pronoun F1; by default, word lists find them."
     )
+    metric: tuple[str, ...] = setting((), "A metric of your own (module:attribute), for the rounds; may be repeated.")
     seed: int = setting(0, "Seed of everything random: split, order of documents, weights.")
     threads: PositiveInt = setting(1, "Threads of torch. Results depend on it.")
     device: str = setting("auto", "auto, cpu, cuda or mps. Results differ between devices in their last digits.")
@@ -125,6 +129,11 @@ class SimulationConfig(Config):
         check_labels(self.labels, "SimulationConfig")
         if self.annotator != "gold" and not plugins.known("annotators", self.annotator):
             raise ConfigError(f"SimulationConfig: annotator must be gold or module:attribute, not {self.annotator!r}")
+        if self.learner not in ("model", "rules") and not plugins.known("models", self.learner):
+            raise ConfigError(f"SimulationConfig: learner: model, rules or module:attribute, not {self.learner!r}")
+        for metric in self.metric:
+            if not plugins.known("metrics", metric):
+                raise ConfigError(f"SimulationConfig: metric must be module:attribute, not {metric!r}")
         if (self.questions is None) == (self.seconds is None):
             raise ConfigError("a budget is in questions or in seconds: give one of the two")
         pairs = self.selector == "pairwise-entropy"
@@ -139,14 +148,19 @@ class SimulationConfig(Config):
             raise ConfigError("spread = true needs a number of rounds, which share the budget")
         if self.spread and self.read_at_most:
             raise ConfigError("spread = true asks about all documents in each round, so read_at_most must be 0")
-        if not self.initial and self.learner == "model" and self.starter is None:
+        if not self.initial and self.trains and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
         if not self.initial and self.members > 1:
             raise ConfigError("initial = 0: all members of the committee would be the starter, and never disagree")
         if self.selector == "committee" and self.members < 2:
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
-        if self.selector == "committee" and self.learner == "rules":
-            raise ConfigError("the rules have no committee: choose another selector, or learner = 'model'")
+        if self.selector == "committee" and not self.trains:
+            raise ConfigError("what learns nothing has no committee: choose another selector, or learner = 'model'")
+
+    @property
+    def trains(self) -> bool:
+        """Whether a network is trained."""
+        return self.learner == "model"
 
     @property
     def asks(self) -> bool:

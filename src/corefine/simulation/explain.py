@@ -14,7 +14,6 @@ from corefine.annotation.session import Session
 from corefine.corpora import Corpus
 from corefine.document import Document, Span
 from corefine.errors import ContradictionError
-from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.simulation.annotating import annotator_of, budget_of, session_of
 from corefine.simulation.config import FULL, GOLD, SimulationConfig
@@ -29,7 +28,7 @@ AROUND = 8
 def explain_document(config: SimulationConfig, corpus: Corpus) -> Iterator[str]:
     """Explain the first questions about the first document that the run would annotate.
 
-    The prediction is that of the rules or of the starter, as the settings say.
+    The prediction is that of the starter, or of what the settings have instead of a network.
     """
     config = config.with_changes(protocol="discrete", selector="entropy") if config.protocol in (FULL, GOLD) else config
     document = plan(corpus, config).rounds[0][0]
@@ -65,12 +64,11 @@ def explain_session(session: Session, annotator: Annotator, *, most: int = SHOWN
 
 
 def _prediction(document: Document, config: SimulationConfig) -> Prediction:
-    if config.learner == "rules":
-        return rules.predict(document)
     from corefine.models.load import load
     from corefine.simulation.runs import cache_folder
 
-    return load(config.starter or "starter", device=config.device, cache=cache_folder()).model.predict(document)
+    name = (config.starter or "starter") if config.trains else config.learner
+    return load(name, device=config.device, cache=cache_folder()).model.predict(document)
 
 
 def _question(session: Session, question: Question) -> Iterator[str]:

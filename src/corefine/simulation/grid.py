@@ -69,7 +69,7 @@ CellResult = CellDone | CellFailed
 
 def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[CellResult]:
     """Run the cells that are not finished, `workers` at a time; yields each cell when it is done."""
-    for device in {cell.config.device for cell in cells if cell.config.learner == "model"}:
+    for device in {cell.config.device for cell in cells if cell.config.trains}:
         Here().own_device(device)
     left = []
     for cell in cells:
@@ -86,11 +86,11 @@ def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int =
 
 def cells_at_a_time(cells: Sequence[Cell]) -> int:
     """How many cells run in parallel: one per core, or one if a GPU is used."""
-    if all(cell.config.learner == "rules" for cell in cells):
+    if not any(cell.config.trains for cell in cells):
         return 1
     from corefine.models.devices import choose_device, cores
 
-    kinds = {choose_device(cell.config.device).type for cell in cells if cell.config.learner == "model"}
+    kinds = {choose_device(cell.config.device).type for cell in cells if cell.config.trains}
     return cores() if kinds == {"cpu"} else 1
 
 

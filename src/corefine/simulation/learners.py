@@ -1,4 +1,4 @@
-"""What learns from labels: the model, or rules that learn nothing. torch is imported only where a model is used."""
+"""What learns from labels: the model, or what learns nothing. torch is imported only where a model is used."""
 
 from __future__ import annotations
 
@@ -51,18 +51,14 @@ class Learner(Protocol):
         ...
 
 
-class RulesPredictor:
-    """The rules as a predictor."""
+class FixedLearner:
+    """Learns nothing: the rules, for tests and to watch the loop, or a model from outside."""
 
-    def predict(self, document: Document) -> Prediction:
-        return rules.predict(document)
-
-
-class RulesLearner:
-    """Learns nothing and predicts by rules. For tests, and to watch the loop."""
+    def __init__(self, predictor: Predictor = rules) -> None:
+        self.predictor = predictor
 
     def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
-        return RulesPredictor()
+        return self.predictor
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         return [predictor.predict(document) for document in documents]

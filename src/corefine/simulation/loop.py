@@ -19,6 +19,7 @@ from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts, score
+from corefine.scores.own import own_scores
 from corefine.simulation.annotating import AnnotatedDocument, Clock, annotate_round, label_fully
 from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.learners import Learner
@@ -104,7 +105,7 @@ def simulate(
         watch = _Stopwatch(clock)
         predictor = learner.learn(tuple(lessons.values()), round=number, final=final)
         watch.lap("training")
-        scores = _scores(corpus, learner, predictor)
+        scores = _scores(config, corpus, learner, predictor)
         watch.lap("scoring")
         yield Learned(number, scores)
         annotated: list[AnnotatedDocument] = []
@@ -141,19 +142,26 @@ def simulate(
         learner.finished(number)
 
 
-def _scores(corpus: Corpus, learner: Learner, predictor: Predictor) -> dict[str, ModelScores]:
+def _scores(config: SimulationConfig, corpus: Corpus, learner: Learner, predictor: Predictor) -> dict[str, ModelScores]:
     """The scores of a model on development and test documents."""
     splits = {"dev": corpus.dev, "test": corpus.test}
-    return {name: score_model(held, learner.predict(predictor, held)) for name, held in splits.items() if held}
+    return {
+        name: score_model(held, learner.predict(predictor, held), config.metric)
+        for name, held in splits.items()
+        if held
+    }
 
 
-def score_model(documents: Sequence[Document], predictions: Iterable[Prediction]) -> ModelScores:
-    """Score the clusters that predictions decode to against gold, singletons dropped."""
+def score_model(
+    documents: Sequence[Document], predictions: Iterable[Prediction], metrics: Sequence[str] = ()
+) -> ModelScores:
+    """Score the clusters that predictions decode to against gold, singletons dropped; `metrics` are from outside."""
     answers = [
         document.with_clusters(decode(prediction)) for document, prediction in zip(documents, predictions, strict=True)
     ]
     found = score(documents, answers, singletons="drop")
     pronouns = score(documents, answers, singletons="drop", pronouns=True)
+    pairs = [(gold.without_singletons(), answer) for gold, answer in zip(documents, answers, strict=True)]
     return ModelScores(
         conll_f1=round(found.conll_f1, DIGITS),
         muc_f1=round(found.muc.f1, DIGITS),
@@ -161,6 +169,7 @@ def score_model(documents: Sequence[Document], predictions: Iterable[Prediction]
         ceafe_f1=round(found.ceafe.f1, DIGITS),
         mention_f1=round(found.mentions.f1, DIGITS),
         pronoun_f1=round(pronouns.conll_f1, DIGITS),
+        own={name: round(found.f1, DIGITS) for name, found in own_scores(metrics, pairs).items()},
     )
 
 

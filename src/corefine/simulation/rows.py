@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from corefine.annotation.log import AnswerEntry
@@ -16,7 +16,10 @@ SPLITS = ("dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class ModelScores:
-    """F1 of a model on one split, in percent; `pronoun_f1` is CoNLL F1 of the clusters that hold a pronoun."""
+    """F1 of a model on one split, in percent; `pronoun_f1` is CoNLL F1 of the clusters that hold a pronoun.
+
+    own    F1 of metrics from outside, by name
+    """
 
     conll_f1: float
     muc_f1: float
@@ -24,6 +27,13 @@ class ModelScores:
     ceafe_f1: float
     mention_f1: float
     pronoun_f1: float
+    own: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        fields = asdict(self)
+        if not self.own:
+            del fields["own"]
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +86,8 @@ class RoundRow:
         return self.scores.get(split) or self.scores["dev"]
 
     def to_json(self) -> dict[str, Any]:
-        fields = asdict(self)
-        return {**fields, "scores": {split: fields["scores"].get(split, {}) for split in SPLITS}}
+        scores = {split: self.scores[split].to_json() if split in self.scores else {} for split in SPLITS}
+        return {**asdict(self), "scores": scores}
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> RoundRow:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from corefine import __version__
+from corefine import __version__, plugins
 from corefine.annotation.labels import Labels
 from corefine.corpora import Corpus
 from corefine.errors import ConfigError, InputError
@@ -30,7 +30,7 @@ from corefine.files import exclusive, home_folder, write_atomically
 from corefine.models.training.recipe import Recipe
 from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.learners import Learner, NeuralLearner, RulesLearner, recipe_of, starter_weights
+from corefine.simulation.learners import FixedLearner, Learner, NeuralLearner, recipe_of, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, QuestionRow, RoundRow, RunInfo, RunTiming
 from corefine.simulation.splits import fingerprint
@@ -63,7 +63,7 @@ def run(
     info = describe(config, corpus)
     if (folder / CONFIG).is_file() and not resume:
         raise InputError(f"{folder} already holds a run: resume it with --resume, or choose another folder")
-    if config.learner == "model":
+    if config.trains:
         (workers or Here()).own_device(config.device)  # fail now, not after the corpus is encoded
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -142,12 +142,12 @@ def cache_folder() -> Path:
 
 def check_recipe(config: SimulationConfig) -> None:
     """Raise if the recipe or its word vectors cannot be used. Called before the corpus is read."""
-    if config.learner == "model":
+    if config.trains:
         from corefine.models.load import need_model
 
         need_model()
         encoder = recipe_of(config).model.encoder
-        if encoder.kind == "bilstm" and encoder.path is not None:
+        if encoder.kind == "bilstm" and encoder.path is not None and not plugins.known("encoders", encoder.path):
             from corefine.models.network.encoders.vectors import load_vectors
 
             load_vectors(Path(encoder.path), encoder.word_width)
@@ -156,7 +156,7 @@ def check_recipe(config: SimulationConfig) -> None:
 def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
     """All that the results of a run follow from. Raises if its recipe or its starter cannot be found."""
     recipe = starter = None
-    if config.learner == "model":
+    if config.trains:
         from corefine.models.load import need_model
 
         need_model()
@@ -175,8 +175,10 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
 def _learner(
     config: SimulationConfig, corpus: Corpus, folder: Path, shared: Path | None, workers: Workers | None
 ) -> Learner:
-    if config.learner == "rules":
-        return RulesLearner()
+    if not config.trains:
+        from corefine.models.load import load
+
+        return FixedLearner(load(config.learner).model)
     return NeuralLearner(
         config,
         recipe_of(config),

@@ -52,6 +52,37 @@ class Encoder(Protocol):
         """Move the weights to a device, in place."""
 
 
+class FrozenEncoder:
+    """What an encoder has that no training changes; `encode` and `fingerprint` are left to write.
+
+    Its states have one layer. Weights that it has stay on the processor, unless it moves them itself.
+    """
+
+    name = "encoder"
+    width = 0
+    layers = 1
+    frozen = True
+    module: nn.Module | None = None
+
+    def encode(self, document: Document) -> Tensor:
+        raise NotImplementedError
+
+    def fingerprint(self) -> str:
+        raise NotImplementedError
+
+    def identity(self) -> str | None:
+        return self.fingerprint()
+
+    def weights_changed(self) -> None:
+        return
+
+    def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
+        return []
+
+    def to(self, device: torch.device | str) -> Self:
+        return self
+
+
 def make_encoder(config: EncoderConfig) -> Encoder:
     """The encoder of this configuration, with its weights loaded."""
     if config.path and plugins.known("encoders", config.path):
