@@ -166,3 +166,25 @@ def test_bad_utf8_spoils_only_its_line() -> None:
     assert len(documents) == 1
     assert fault.line == 1
     assert fault.what.startswith("bad UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("field", "fields"),
+    [
+        ("gold.clusters", {"gold": {"clusters": [[[0, 0], [2, 2]]]}}),
+        ("annotations.cluster", {"annotations": [{"start": 0, "end": 3, "cluster": 1}]}),
+        ("predicted_clusters", {"predicted_clusters": [[[0, 0], [2, 2]]]}),
+    ],
+)
+def test_coreference_under_other_names_is_refused_by_name(field: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match=f"the field {field} seems to hold coreference"):
+        one(tokens=["Ann", "met", "her"], **fields)
+    documents, faults = with_faults(json.dumps({"tokens": ["Ann"], "clusters": [], **fields}), "jsonl")
+    assert [document.clusters for document in documents] == [()]
+    assert f"clusters is empty, but the field {field}" in faults[0].what
+    assert one(tokens=["Ann", "met", "her"], clusters=[[[0, 0]]], **fields).clusters == (((0, 0),),)
+
+
+def test_other_objects_are_kept() -> None:
+    fields = {"meta": {"year": 1, "tags": ["a"]}, "events": [{"start": 0, "type": "x"}], "gold": {}}
+    assert one(tokens=["Ann"], **fields).extra == {"jsonl": fields}

@@ -108,9 +108,7 @@ def is_booknlp(head: Head) -> bool:
 
 
 def is_tei(head: Head) -> bool:
-    return (
-        re.search(r"<([\w.-]+:)?(TEI|TEI\.2|teiCorpus)\b|\A(<#root>)?\s*(<\?[^>]*>\s*)*<text\b", head.start) is not None
-    )
+    return _TEI.search(head.start) is not None
 
 
 def is_xmi(head: Head) -> bool:

@@ -45,6 +45,7 @@ FOREIGN = {
 """Fields of other formats, and which."""
 
 _COREFERENCE = re.compile("coref|cluster|chain|mention|relation|entit|span|anaph", re.IGNORECASE)
+_SURELY = re.compile("coref|cluster|chain|anaph|antecedent", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -66,7 +67,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _document(source: Source, record: dict[str, Any], name: str, part: int, line: int) -> Document | None:
-    _refuse_unread(record)
+    _refuse_unread(source, record, line)
     text: str | None = get_field(record, "text", str, None)
     pairs = [
         [as_pair(span, "clusters") for span in as_list(c, "clusters")] for c in get_field(record, "clusters", list, [])
@@ -168,14 +169,36 @@ def _add_discontinuous(record: dict[str, Any], clusters: list[list[Span]]) -> No
         clusters[number].append(span)
 
 
-def _refuse_unread(record: dict[str, Any]) -> None:
-    """Raise if there are no clusters, but a field that seems to hold coreference under another name."""
-    if "clusters" in record:
+def _refuse_unread(source: Source, record: dict[str, Any], line: int) -> None:
+    """Raise if there are no clusters, but a field that seems to hold coreference under another name.
+
+    If there is a list of clusters, which is empty, the field is only reported.
+    """
+    if record.get("clusters"):
         return
+    field = next(_unread(record), None)
+    if field is None:
+        return
+    if "clusters" in record:
+        what = f"clusters is empty, but the field {field} seems to hold coreference, which is kept and not read"
+        source.fault(what, line=line, fatal=False)
+        return
+    hint = FOREIGN.get(field, "name its format with --from or --format, or rename the field to clusters")
+    raise WrongError(f"the field {field} seems to hold coreference that JSON lines does not know: {hint}")
+
+
+def _unread(record: dict[str, Any]) -> Iterator[str]:
+    """Fields that seem to hold coreference under other names, also within others (`gold.clusters`)."""
     for field, value in record.items():
-        if field not in FIELDS and value and isinstance(value, list | dict) and _COREFERENCE.search(field):
-            hint = FOREIGN.get(field, "name its format with --from or --format, or rename the field to clusters")
-            raise WrongError(f"the field {field} seems to hold coreference that JSON lines does not know: {hint}")
+        if field in FIELDS or not value or not isinstance(value, list | dict):
+            continue
+        if _COREFERENCE.search(field):
+            yield field
+            continue
+        inner = value if isinstance(value, list) else [value]
+        for key in chain.from_iterable(each for each in inner if isinstance(each, dict)):
+            if _SURELY.search(key):
+                yield f"{field}.{key}"
 
 
 def _extra(record: dict[str, Any]) -> dict[str, Any]:

@@ -198,7 +198,8 @@ class TransformerEncoder(nn.Module):
 
     def __getstate__(self) -> object:
         _remove_capturing_hooks(self.network)
-        return super().__getstate__()
+        state: object = super().__getstate__()  # type: ignore[no-untyped-call]  # torch's own
+        return state
 
 
 def _windows(size: int, longest: int, overlap: int) -> tuple[list[int], int]:
