@@ -109,7 +109,7 @@ def test_settings_are_saved_and_what_cannot_be_is_refused(launch: Callable[..., 
     kept = server.get("/settings")
     assert (kept["protocol"], kept["budget_questions"], kept["overlap"]) == ("pairwise", 3, 0.5)
     offered = page.get_by_label("Selector").locator("option").evaluate_all("all => all.map(each => each.value)")
-    assert set(offered) == set(SELECTORS) - {"committee"}
+    assert set(offered) == set(SELECTORS)
 
     page.get_by_label("Overlap").fill("1.5")
     page.get_by_role("button", name="Save").click()
