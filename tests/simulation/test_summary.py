@@ -31,3 +31,12 @@ def test_records_of_what_is_not_finished_or_not_there(tmp_path: Path) -> None:
         load_records([tmp_path / "x.json"])
     with pytest.raises(InputError, match="not finished"):
         record_of(tmp_path)
+
+
+def test_a_spread_run_counts_its_documents_once_and_its_gain_from_the_beginning(tmp_path: Path) -> None:
+    config = rules(spread=True, rounds=3)
+    rows = finish(config, tmp_path / "run", stories())
+    record = record_of(tmp_path / "run")
+    asked = [row.asked for row in rows if row.asked]
+    assert record.annotated == asked[0].documents == 6
+    assert record.delta_f1 == asked[-1].after_f1 - asked[0].before_f1

@@ -12,6 +12,9 @@ from corefine.simulation.grid import Cell
 
 GROUPS = ("main", "ours", "selectors", "ablation", "labels", "extensions")
 
+COMPARED = ("main", "ours", "selectors")
+"""The groups with a curve in the figures and a row in the table of the comparison."""
+
 MAIN: dict[str, dict[str, Any]] = {
     "discrete": {},
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},

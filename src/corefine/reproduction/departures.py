@@ -90,7 +90,8 @@ def _rounds(run: RunRecord) -> str:
 
 
 def _last(run: RunRecord) -> str:
-    return _of(run, "training", lambda training: f"from scratch: {_epochs(training)}")
+    begin = "from the first model" if run.settings.start == "first" else "from scratch"
+    return _of(run, "training", lambda training: f"{begin}: {_epochs(training)}")
 
 
 def _epochs(training: dict[str, Any]) -> str:

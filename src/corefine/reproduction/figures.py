@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corefine.reproduction import paper
-from corefine.reproduction.cells import GOLD_KIND, LABELS
+from corefine.reproduction.cells import COMPARED, GOLD_KIND, LABELS
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
 from corefine.simulation.summary import FIRST, TENTHS, RunRecord, SeedMeans, by_seed, first_models, points
@@ -65,7 +65,7 @@ def _figures(records: Sequence[RunRecord]) -> Iterator[tuple[str, Figure | None]
 
 def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
     """The points of each kind that has a curve, by time; all curves begin with budget 0."""
-    shown = [record for record in records if record.group in ("main", "selectors")]
+    shown = [record for record in records if record.group in COMPARED]
     found = points(shown)
     first = points(first_models(records))  # without the model's own labels, as for fully labelled documents
     zero = [point for point in found if point.kind == "none"] or first
@@ -149,7 +149,9 @@ def _times(factor: float) -> Callable[[Any], Any]:
 
 def over_rounds(records: Sequence[RunRecord]) -> Figure | None:
     """F1 of the model of each round against the hours spent until then, in the main runs of seed 0."""
-    shown = [record for record in records if record.group == "main" and record.seed == 0 and record.kind in STYLES]
+    shown = [
+        record for record in records if record.group in ("main", "ours") and record.seed == 0 and record.kind in STYLES
+    ]
     if not shown:
         return None
     budget = max(record.budget for record in shown)
@@ -166,7 +168,7 @@ def over_rounds(records: Sequence[RunRecord]) -> Figure | None:
 
 def yes_shares(records: Sequence[RunRecord]) -> Figure | None:
     """The share of initial questions answered yes, over the course of a document's questions."""
-    shown = [record for record in records if record.group in ("main", "selectors") and any(record.questions.initial)]
+    shown = [record for record in records if record.group in COMPARED and any(record.questions.initial)]
     if not shown:
         return None
     figure, axes = new_axes()

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from corefine.annotation.cost import CostModel, most_pairwise_questions
 from corefine.reproduction import paper
-from corefine.reproduction.cells import ABLATION, EXTENSIONS, GOLD_KIND, LABELS
+from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIND, LABELS
 from corefine.reproduction.claims import claims, labels_gain
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.departures import departures
@@ -44,11 +44,11 @@ def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
 
 
 def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
-    shown = [record for record in records if record.group in ("main", "selectors")]
+    shown = [record for record in records if record.group in COMPARED]
     f1 = ("F1 test", "F1 dev", "mention F1", "pronoun F1")
     return Table(
         f"{corpus}: selectors and baselines",
-        f"Scores of the last model, trained from scratch on everything; {records[0].unit}; time per annotated "
+        f"Scores of the last model; {records[0].unit}; time per annotated "
         "document. First model: before any question, trained on the documents labelled from the start, or the "
         "starter. No questions: trained on them and on its own labels for the others. Gold labels of all documents: "
         "what the same training makes of them, at 28.01 s for each top span. A committee's scores are of the "

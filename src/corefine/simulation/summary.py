@@ -116,7 +116,8 @@ class RunRecord:
     @property
     def annotated(self) -> int:
         """Documents that the hours were spent on."""
-        return sum(asked.documents for asked in self.asked)
+        documents = [asked.documents for asked in self.asked]
+        return max(documents, default=0) if self.settings.spread else sum(documents)
 
     @property
     def minutes_per_document(self) -> float:
@@ -130,7 +131,9 @@ class RunRecord:
 
     @property
     def delta_f1(self) -> float:
-        """How much the answers improved the labels of the annotated documents, the mean over rounds."""
+        """How much the answers improved the labels of the annotated documents: the mean over rounds, or all of it."""
+        if self.settings.spread and self.asked:
+            return self.asked[-1].after_f1 - self.asked[0].before_f1
         return statistics.fmean(asked.delta_f1 for asked in self.asked) if self.asked else 0.0
 
     def first(self) -> RunRecord:
