@@ -44,13 +44,18 @@ def test_as_many_mentions_are_linked_as_the_model_expects(model: Model) -> None:
     assert linked == pytest.approx(CAUTION * expected, abs=2)
 
 
-@pytest.mark.parametrize("full", [True, False])
-def test_without_development_documents_answered_ones_set_the_threshold(tmp_path: Path, full: bool) -> None:
-    labels = [replace(Labels.gold(document), full=full) for document in DOCUMENTS]
+@pytest.mark.parametrize(("full", "answers"), [(True, False), (False, True), (False, False)])
+def test_without_development_documents_answered_ones_set_the_threshold(
+    tmp_path: Path, full: bool, answers: bool
+) -> None:
+    labels = [
+        replace(Labels.gold(document), full=full, together=document.clusters if answers else ())
+        for document in DOCUMENTS
+    ]
     job = TrainingJob(recipe=Recipe(tiny.CONFIG, tiny.TRAINING), labels=labels, folder=tmp_path / "model", threads=1)
     for _ in run(job):
         pass
     told = read_facts(job.folder, "model")["trained"]["calibration"]
-    assert (told is None) == full
-    chosen = tiny.CONFIG.head.threshold if full else told["threshold"]
+    assert (told is not None) == answers  # without answers there is no reason to change it
+    chosen = told["threshold"] if answers else tiny.CONFIG.head.threshold
     assert load_model(job.folder).config.head.threshold == chosen

@@ -168,7 +168,7 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
         return None
     if job.dev:
         return asdict(calibrate(model, job.dev))
-    asked = [labels.document for labels in job.labels if not labels.full]
+    asked = [labels.document for labels in job.labels if not labels.full and labels.said]
     return {"threshold": link_as_expected(model, asked)} if asked else None
 
 
