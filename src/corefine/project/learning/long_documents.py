@@ -11,8 +11,8 @@ import numpy as np
 from corefine.document import Document, Span
 from corefine.prediction import NONE, Prediction
 
-MOST_TOKENS = 50_000
-"""The longest piece in tokens. Most books are shorter. A piece of this length takes about a gigabyte."""
+MOST_TOKENS = 20_000
+"""The longest piece in tokens. The model looks for antecedents among the last thousand spans, so few links are lost."""
 
 Predict = Callable[[Document], Prediction]
 
