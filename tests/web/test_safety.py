@@ -237,7 +237,7 @@ def test_not_on_another_address_without_tokens(sqlite_project: Project) -> None:
 
 
 def test_responses_are_sent_at_once() -> None:
-    """asyncio switches Nagle's algorithm off only if the socket's protocol is named. With it, a response takes 40 ms."""
+    """asyncio switches off Nagle's algorithm, which costs 40 ms, only if the socket's protocol is named."""
     with bind(Address(port=0)) as listener:
         assert listener.proto == socket.IPPROTO_TCP
 

@@ -52,8 +52,8 @@ def check_open(project: Project, address: Address) -> bool:
 def bind(address: Address) -> socket.socket:
     """The listening socket. Raises, before anything else starts, if the port is in use."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # If the protocol is named, asyncio sends at once what is written. Otherwise the body of a response waits 40 ms, until
-    # the client has acknowledged its head.
+    # If the protocol is named, asyncio sends at once what is written. Otherwise the body of a response waits 40 ms,
+    # until the client has acknowledged its head.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
