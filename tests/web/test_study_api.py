@@ -79,11 +79,11 @@ def test_a_study_from_beginning_to_end(browser: Browser, with_versions: Project)
     assert answer(browser, after, 422, answer={"same": False})["error"]["kind"] == "answer"
     assert browser.post("study", {"minutes": 1, "documents": 4, "questions": 8}, 400)["error"]["kind"] == "input"
     answer(browser, after)
-    rows = {row["what"]: row for row in browser.get("study")["times"]["rows"]}
-    assert (rows[times.INITIAL]["n"], rows[times.INITIAL]["mean"]) == (2, 3.0)
-    assert (rows[times.FOLLOW_UP]["n"], rows[times.FOLLOW_UP]["mean"]) == (1, 6.0)
+    rows = {row["name"]: row for row in browser.get("study")["times"]["rows"]}
+    assert (rows[times.INITIAL]["answers"], rows[times.INITIAL]["mean"]) == (2, 3.0)
+    assert (rows[times.FOLLOW_UP]["answers"], rows[times.FOLLOW_UP]["mean"]) == (1, 6.0)
     assert browser.get("history")["entries"] == []  # nothing of it enters the log
-    assert browser.get("times")["rows"][0]["n"] == 0
+    assert browser.get("times")["rows"][0]["answers"] == 0
     with with_versions.database.write() as connection:
         began = schema.study_sessions.c.began_at
         connection.execute(update(schema.study_sessions).values(began_at=began - 1801))
@@ -101,7 +101,7 @@ def test_a_session_may_ask_for_first_appearances_only(browser: Browser, with_ver
     own = {"answer": {"reply": "first", "span": session["question"]["mention"]}, "timing": {"follow_up": 9.0}}
     answer(browser, session, **own)
     study = browser.get("study")
-    rows = {row["what"]: row for row in study["times"]["rows"]}
+    rows = {row["name"]: row for row in study["times"]["rows"]}
     assert rows[times.ALONE]["mean"] == 9.0
     assert [each["protocol"] for each in study["sessions"]] == ["follow-up"]
     assert len(golds(with_versions)) == 3

@@ -17,20 +17,20 @@ from corefine.document import Cluster, Span
 from corefine.links import Relation
 from corefine.project.project import Project
 from corefine.project.results.snapshot import Snapshot
-from corefine.scores import Counts, Scores
+from corefine.scores import Counts
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two people's agreement on one document, or on all (`document_id` None).
+class PairAgreement:
+    """Two people's agreement on one document, or on all (`document` None). F1 is in percent.
 
-    same        the share of `questions` that both answered in the same way
-    mentions    how many mentions both spoke about
-    said        the scores of answers alone on these mentions; None if there are none
-    scores      the scores with the model's share
+    kappa         on yes or no, where both were asked about the same pair of mentions
+    same          the share of these `questions` that both answered in the same way
+    said          CoNLL F1 of answers alone, on the `mentions` that both spoke about; None if there are none
+    muc, b3 ...   F1 of whole chains, with the model's share
     """
 
-    document_id: int | None
+    document: int | None
     name: str
     a: str
     b: str
@@ -38,8 +38,20 @@ class Pair:
     same: float | None
     questions: int
     mentions: int
-    said: Scores | None
-    scores: Scores
+    said: float | None
+    muc: float
+    b3: float
+    ceafe: float
+    lea: float
+    conll: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`total` is over all documents, `documents` for each."""
+
+    total: list[PairAgreement]
+    documents: list[PairAgreement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +64,10 @@ class _Compared:
     answers: list[tuple[bool, bool]]
 
 
-def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
-    """In total and by document, for every two people who have a document in common."""
+def agreement(project: Project) -> Agreement:
+    """For every two people who have a document in common."""
     compared: dict[tuple[str, str], list[_Compared]] = {}
-    by_document: list[Pair] = []
+    by_document: list[PairAgreement] = []
     snapshot = Snapshot(project)
     for document, sessions in snapshot.each(lambda info: _sessions_by_name(snapshot, info.id), only="answered"):
         for a, b in combinations(sorted(sessions), 2):
@@ -63,7 +75,7 @@ def agreement(project: Project) -> tuple[list[Pair], list[Pair]]:
             compared.setdefault((a, b), []).append(one)
             by_document.append(_pair(document.id, document.key, a, b, [one]))
     total = [_pair(None, "all documents", a, b, each) for (a, b), each in sorted(compared.items())]
-    return total, by_document
+    return Agreement(total, by_document)
 
 
 def _sessions_by_name(snapshot: Snapshot, document_id: int) -> dict[str, Session]:
@@ -84,13 +96,26 @@ def _kappa(answers: list[tuple[bool, bool]]) -> float | None:
     return 1.0 if expected == 1.0 else (observed - expected) / (1 - expected)
 
 
-def _pair(document_id: int | None, name: str, a: str, b: str, compared: list[_Compared]) -> Pair:
+def _pair(document_id: int | None, name: str, a: str, b: str, compared: list[_Compared]) -> PairAgreement:
     answers = [answer for one in compared for answer in one.answers]
     scores = Counts.total(one.counts for one in compared).scores
     mentions = sum(one.mentions for one in compared)
-    said = Counts.total(one.said for one in compared).scores if mentions else None
-    same = sum(one == other for one, other in answers) / len(answers) if answers else None
-    return Pair(document_id, name, a, b, _kappa(answers), same, len(answers), mentions, said, scores)
+    return PairAgreement(
+        document=document_id,
+        name=name,
+        a=a,
+        b=b,
+        kappa=_kappa(answers),
+        same=sum(one == other for one, other in answers) / len(answers) if answers else None,
+        questions=len(answers),
+        mentions=mentions,
+        said=Counts.total(one.said for one in compared).scores.conll_f1 if mentions else None,
+        muc=scores.muc.f1,
+        b3=scores.b3.f1,
+        ceafe=scores.ceafe.f1,
+        lea=scores.lea.f1,
+        conll=scores.conll_f1,
+    )
 
 
 def _compare(a: Session, b: Session) -> _Compared:

@@ -26,6 +26,7 @@ class Estimate:
     seconds_each    the time of one question
     measured        how many answers that time was measured on; 0 if it comes from the project's cost model
     reading         seconds to read the remaining documents, from the project's own times
+    hours           the time of all questions; `hours_left` is that of the open ones, with reading
     """
 
     documents: int
@@ -34,14 +35,8 @@ class Estimate:
     seconds_each: float
     measured: int
     reading: float
-
-    @property
-    def hours(self) -> float:
-        return self.questions * self.seconds_each / 3600.0
-
-    @property
-    def hours_left(self) -> float:
-        return (max(0, self.questions - self.answers) * self.seconds_each + self.reading) / 3600.0
+    hours: float
+    hours_left: float
 
 
 def estimate(connection: Connection) -> Estimate | None:
@@ -60,13 +55,17 @@ def estimate(connection: Connection) -> Estimate | None:
     cost = settings.load_cost(connection)
     expected = cost.follow_up_alone if project.protocol is Protocol.FOLLOW_UP else cost.discrete(1, 1) / 2
     enough = measured >= FEWEST
+    each = seconds / measured if enough else expected
+    reading = _reading(connection, asked)
     return Estimate(
         documents=len(asked),
         questions=questions,
         answers=answers,
-        seconds_each=seconds / measured if enough else expected,
+        seconds_each=each,
         measured=measured if enough else 0,
-        reading=_reading(connection, asked),
+        reading=reading,
+        hours=questions * each / 3600.0,
+        hours_left=(max(0, questions - answers) * each + reading) / 3600.0,
     )
 
 

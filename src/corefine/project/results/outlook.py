@@ -30,7 +30,7 @@ class Outlook:
 
     documents       how many documents nobody has finished
     questions       how many questions are worth asking there, within the budget
-    seconds_each    the time of one question
+    seconds_each    the time of one question; `hours` is that of all
     corrections     how many of the answers would differ from what the model expects
     next_hour       how many such corrections the next hour would bring
     last_hour       how many the last hour would bring
@@ -40,14 +40,11 @@ class Outlook:
     documents: int
     questions: int
     seconds_each: float
+    hours: float
     corrections: float
     next_hour: float
     last_hour: float
     sampled: int
-
-    @property
-    def hours(self) -> float:
-        return self.questions * self.seconds_each / 3600.0
 
 
 def outlook(project: Project) -> Outlook:
@@ -77,13 +74,14 @@ def extrapolate(gains: list[Floats], share: float, *, documents: int, seconds_ea
     """The outlook, from the gains in a sample that has this share of all tokens."""
     ordered = np.sort(np.concatenate([np.zeros(0), *gains]))[::-1]
     factor = 1.0 / share if share else 0.0
-    hour = max(
-        1, round(3600.0 / max(seconds_each, 1e-6) / max(factor, 1e-6))
-    )  # how many questions of the sample one hour stands for
+    questions = round(len(ordered) * factor)
+    # How many questions of the sample one hour stands for.
+    hour = max(1, round(3600.0 / max(seconds_each, 1e-6) / max(factor, 1e-6)))
     return Outlook(
         documents=documents,
-        questions=round(len(ordered) * factor),
+        questions=questions,
         seconds_each=seconds_each,
+        hours=questions * seconds_each / 3600.0,
         corrections=float(ordered.sum()) * factor,
         next_hour=float(ordered[:hour].sum()) * factor,
         last_hour=float(ordered[-hour:].sum()) * factor,

@@ -9,7 +9,7 @@ from html import escape
 from corefine import __version__
 from corefine.project.project import Project
 from corefine.project.results import times
-from corefine.project.results.agreement import Pair, agreement
+from corefine.project.results.agreement import PairAgreement, agreement
 from corefine.project.results.statistics import CurvePoint, PersonStatistics, Statistics, person_statistics, statistics
 from corefine.project.store import people
 
@@ -42,7 +42,7 @@ def report(project: Project) -> str:
         _people(by_person, names),
         "<h2>Time</h2>",
         _times(measured),
-        _agreement(agreement(project)[0]),
+        _agreement(agreement(project).total),
     ]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -85,16 +85,14 @@ def _times(measured: Sequence[times.TimingRow]) -> str:
     return _table(("", "seconds, mean", "deviation", "answers"), rows)
 
 
-def _agreement(pairs: Sequence[Pair]) -> str:
+def _agreement(pairs: Sequence[PairAgreement]) -> str:
     if not pairs:
         return ""
     rows = []
     for pair in pairs:
-        scores = pair.scores
-        f1s = [_number(each.f1) for each in (scores.muc, scores.b3, scores.ceafe, scores.lea)]
-        said = None if pair.said is None else pair.said.conll_f1
+        f1s = [_number(f1) for f1 in (pair.said, pair.muc, pair.b3, pair.ceafe, pair.lea)]
         same = _percent(pair.same, pair.questions)
-        rows.append((f"{pair.a} and {pair.b}", same, _number(pair.kappa, 2), _number(said), *f1s))
+        rows.append((f"{pair.a} and {pair.b}", same, _number(pair.kappa, 2), *f1s))
     head = ("people", "same answer", "kappa", "CoNLL, answers alone", "MUC", "B³", "CEAFe", "LEA")
     return (
         "<h2>Agreement</h2><p class=small>MUC, B³, CEAFe and LEA are of chains that the model completes: its share is "

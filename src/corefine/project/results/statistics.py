@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Integer, func, select
 
-from corefine.project.store import documents, predictions, schema, settings
+from corefine.project.store import documents, people, predictions, schema, settings
 from corefine.project.work import assignments
 
 EVENTS = schema.events.c
@@ -23,11 +23,8 @@ Z = 1.96
 class _Work:
     answers: int
     seconds: float
+    questions_per_hour: float | None
     documents_done: int
-
-    @property
-    def questions_per_hour(self) -> float | None:
-        return self.answers / self.seconds * 3600.0 if self.seconds else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +33,7 @@ class PersonStatistics(_Work):
 
     documents_begun: int
     documents_waiting: int
-    last_at: float | None
+    last_seen: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class Statistics(_Work):
 
 
 def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
-    """The statistics of each person who has answered or has documents."""
+    """The statistics of each person of the project."""
     asked = {document.id: document for document in documents.to_annotate(connection)}
     done: Counter[int] = Counter()
     begun: Counter[int] = Counter()
@@ -88,17 +85,23 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
     answers = func.sum((EVENTS.kind == "answer").cast(Integer))
     query = select(EVENTS.person_id, answers, func.sum(EVENTS.seconds), func.max(EVENTS.at)).group_by(EVENTS.person_id)
     work = {person: (int(count), float(spent), last) for person, count, spent, last in connection.execute(query)}
-    return {
-        person: PersonStatistics(
-            answers=work.get(person, (0, 0.0, None))[0],
-            seconds=work.get(person, (0, 0.0, None))[1],
-            last_at=work.get(person, (0, 0.0, None))[2],
+    found = {}
+    for person in people.names(connection):
+        count, seconds, last_seen = work.get(person, (0, 0.0, None))
+        found[person] = PersonStatistics(
+            answers=count,
+            seconds=seconds,
+            questions_per_hour=_per_hour(count, seconds),
+            last_seen=last_seen,
             documents_done=done[person],
             documents_begun=begun[person],
             documents_waiting=waiting[person],
         )
-        for person in sorted({*work, *done, *begun, *waiting})
-    }
+    return found
+
+
+def _per_hour(answers: int, seconds: float) -> float | None:
+    return answers / seconds * 3600.0 if seconds else None
 
 
 def interval(share: float, count: int) -> tuple[float, float]:
@@ -114,14 +117,16 @@ def statistics(connection: Connection) -> Statistics:
     asked = {document.id for document in documents.to_annotate(connection)}
     done = {each.document_id for each in assignments.all_of(connection) if each.done}
     everybody = person_statistics(connection).values()
+    answers, seconds = sum(person.answers for person in everybody), sum(person.seconds for person in everybody)
     held_out, mentions = _held_out(connection)
     return Statistics(
         held_out=held_out,
         held_out_mentions=mentions,
         documents=len(asked),
         documents_done=len(asked & done),
-        answers=sum(person.answers for person in everybody),
-        seconds=sum(person.seconds for person in everybody),
+        answers=answers,
+        seconds=seconds,
+        questions_per_hour=_per_hour(answers, seconds),
         curve=tuple(_curve(connection, mentions)),
     )
 

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
@@ -75,7 +75,8 @@ class StudyProgress:
     next_set: str = "A"
 
 
-class SetSummary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SetSummary:
     """The size of a set, and how many of its questions are from early and late rounds."""
 
     name: str
@@ -85,7 +86,8 @@ class SetSummary(NamedTuple):
     documents: int
 
 
-class Participation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Participation:
     """A person's session, for the owner."""
 
     person: str

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from corefine.annotation import wording
-from corefine.annotation.proposals import proposals, said_clusters
+from corefine.annotation.proposals import Proposal, proposals, said_clusters
 from corefine.annotation.session import Session
 from corefine.document import Span
 from corefine.errors import ContradictionError, InvalidSpanError
@@ -17,7 +17,7 @@ from corefine.project.learning.familiarity import warning
 from corefine.project.work import edits
 from corefine.web.api.annotator import contradiction
 from corefine.web.api.context import InContext, Somebody, check_document, respond, somebody
-from corefine.web.api.types import STRICT, ClientId, Id, RequestModel, ResponseModel, Seconds, SpanJson
+from corefine.web.api.types import STRICT, ClientId, Id, RequestModel, Seconds, SpanJson
 
 routes = APIRouter(prefix="/api/full", dependencies=[Depends(somebody)])
 
@@ -29,12 +29,10 @@ class MarkedEntity(BaseModel):
     mentions: list[SpanJson]
 
 
-class ProposalView(ResponseModel):
-    """A span that may be a mention, of the entity of `to` or of a new one; `why` it is proposed."""
-
+@pydantic_dataclass(frozen=True)
+class ProposalView(Proposal):
     span: SpanJson
     to: SpanJson | None
-    why: Literal["words", "pronoun", "model"]
 
 
 class FullView(BaseModel):
@@ -69,7 +67,7 @@ class FullView(BaseModel):
             entities=[MarkedEntity(name=wording.best_name(document, each), mentions=list(each)) for each in clusters],
             done=sorted(done.items()),
             sentence=sentence,
-            proposals=[ProposalView.model_validate(each) for each in found],
+            proposals=[ProposalView(each.span, each.to, each.why) for each in found],
             last=last,
         )
 

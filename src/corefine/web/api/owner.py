@@ -68,28 +68,18 @@ class Invitation(BaseModel):
     link: str
 
 
-class PersonRow(PersonView):
+@pydantic_dataclass(frozen=True, kw_only=True)
+class PersonRow(PersonStatistics):
+    id: int
+    name: str
+    role: str
     active: bool
-    answers: int
-    seconds: float
-    documents_done: int
-    documents_begun: int
-    documents_waiting: int
-    questions_per_hour: float | None
-    last_seen: Annotated[Time | None, Field(validation_alias="last_at")]
+    last_seen: Time | None
 
 
 def person_rows(connection: Connection) -> list[PersonRow]:
     statistics = person_statistics(connection)
-    nothing = PersonStatistics(
-        answers=0, seconds=0.0, documents_done=0, documents_begun=0, documents_waiting=0, last_at=None
-    )
-    rows = []
-    for person in people.everybody(connection):
-        own = statistics.get(person.id, nothing)
-        fields = {**asdict(person), **asdict(own), "questions_per_hour": own.questions_per_hour}
-        rows.append(PersonRow.model_validate(fields))
-    return rows
+    return [PersonRow(**asdict(person), **asdict(statistics[person.id])) for person in people.everybody(connection)]
 
 
 @routes.get("/people")

@@ -7,26 +7,27 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import FileResponse
-from pydantic import AliasPath, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 from starlette.background import BackgroundTask
 
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.project.results import adjudication, agreement, disagreement, export
-from corefine.project.results.estimate import estimate
+from corefine.project.results import adjudication, disagreement, export
+from corefine.project.results.agreement import Agreement, agreement
+from corefine.project.results.estimate import Estimate, estimate
 from corefine.project.results.merged import merged
-from corefine.project.results.outlook import outlook
+from corefine.project.results.outlook import Outlook, outlook
 from corefine.project.results.snapshot import Only, Snapshot
-from corefine.project.results.statistics import statistics
+from corefine.project.results.statistics import CurvePoint, Statistics, statistics
 from corefine.web.api.context import InContext, Owner, check_document, owner, respond
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
 from corefine.web.api.problems import ApiError
-from corefine.web.api.types import AnswerJson, Id, RequestModel, ResponseModel, SpanJson, Time
+from corefine.web.api.types import AnswerJson, Id, RequestModel, SpanJson, Time
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 
@@ -34,103 +35,21 @@ routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
 # Dashboard and agreement
 
 
-class CurvePointView(ResponseModel):
-    """One model version: its `f1` on held-out documents, if any; the share of its proposals that were `accepted`; and
-    the probability it gives to held-back answers (`explained`, between `low` and `high`).
-
-    Fields with `_low` and `_high` are 95 % intervals."""
-
-    version: int
-    name: str
-    answers: int
-    f1: float | None
-    accepted: float | None
-    asked: int
+@pydantic_dataclass(frozen=True)
+class CurvePointView(CurvePoint):
     at: Time
-    explained: float | None
-    low: float | None
-    high: float | None
-    held_back: int
-    f1_low: float | None
-    f1_high: float | None
-    accepted_low: float | None
-    accepted_high: float | None
 
 
-class EstimateView(ResponseModel):
-    """The estimated cost of all documents: see `corefine.project.results.estimate`."""
-
-    documents: int
-    questions: int
-    answers: int
-    seconds_each: float
-    measured: int
-    reading: float
-    hours: float
-    hours_left: float
-
-
-class Dashboard(BaseModel):
+@pydantic_dataclass(frozen=True, kw_only=True)
+class Dashboard(Statistics):
     """`estimate` is None if documents have no budget of questions."""
 
-    documents: int
-    documents_done: int
-    paused: bool
-    estimate: EstimateView | None
-    answers: int
+    curve: tuple[CurvePointView, ...]
     hours: float
-    questions_per_hour: float | None
-    curve: list[CurvePointView]
-    held_out: int
-    held_out_mentions: int
+    paused: bool
+    estimate: Estimate | None
     people: list[PersonRow]
     training: TrainingStatus
-
-
-class OutlookView(ResponseModel):
-    """What is left to ask: see `corefine.project.results.outlook`."""
-
-    documents: int
-    questions: int
-    hours: float
-    seconds_each: float
-    corrections: float
-    next_hour: float
-    last_hour: float
-    sampled: int
-
-
-def _score(*path: str) -> Any:
-    return Field(validation_alias=AliasPath("scores", *path))
-
-
-class PairScore(ResponseModel):
-    """Agreement of two people: F1 in percent, and kappa on yes or no where both were asked about the same pair.
-
-    same          the share of these `questions` that both answered in the same way
-    said          CoNLL F1 of answers alone, on the `mentions` that both spoke about
-    muc, b3 ...   F1 of whole chains, with the model's share
-    """
-
-    document: Annotated[int | None, Field(validation_alias="document_id")]
-    name: str
-    a: str
-    b: str
-    kappa: float | None
-    same: float | None
-    questions: int
-    mentions: int
-    said: Annotated[float | None, BeforeValidator(lambda scores: None if scores is None else scores.conll_f1)]
-    muc: Annotated[float, _score("muc", "f1")]
-    b3: Annotated[float, _score("b3", "f1")]
-    ceafe: Annotated[float, _score("ceafe", "f1")]
-    lea: Annotated[float, _score("lea", "f1")]
-    conll: Annotated[float, _score("conll_f1")]
-
-
-class AgreementView(ResponseModel):
-    total: list[PairScore]
-    documents: list[PairScore]
 
 
 @routes.get("/dashboard")
@@ -140,31 +59,24 @@ def dashboard(here: InContext) -> Dashboard:
         people = person_rows(connection)
         estimated = estimate(connection)
     return Dashboard(
-        paused=here.workspaces.settings.paused,
-        estimate=None if estimated is None else EstimateView.model_validate(estimated),
-        documents=found.documents,
-        documents_done=found.documents_done,
-        answers=found.answers,
+        **asdict(found),
         hours=found.seconds / 3600.0,
-        questions_per_hour=found.questions_per_hour,
-        curve=[CurvePointView.model_validate(point) for point in found.curve],
-        held_out=found.held_out,
-        held_out_mentions=found.held_out_mentions,
+        paused=here.workspaces.settings.paused,
+        estimate=estimated,
         people=people,
         training=training_status(here),
     )
 
 
 @routes.get("/agreement")
-def show_agreement(here: InContext) -> AgreementView:
-    total, by_document = agreement.agreement(here.project)
-    return AgreementView.model_validate({"total": total, "documents": by_document})
+def show_agreement(here: InContext) -> Agreement:
+    return agreement(here.project)
 
 
 @routes.get("/outlook")
-def show_outlook(here: InContext) -> OutlookView:
+def show_outlook(here: InContext) -> Outlook:
     """What more hours of answers would bring, estimated from a sample. Takes up to a few seconds."""
-    return OutlookView.model_validate(outlook(here.project))
+    return outlook(here.project)
 
 
 # Adjudication
@@ -283,13 +195,10 @@ def everybodys_entities(document_id: Id, here: InContext) -> Response:
 # Downloads
 
 
-class ExportFormat(BaseModel):
+@pydantic_dataclass(frozen=True)
+class ExportFormat(export.ExportKind):
     """`ending` is empty where several files come as a zip; `missing` says why there is nothing to export yet."""
 
-    name: str
-    title: str
-    ending: str
-    about: str
     missing: str | None
 
 

@@ -16,7 +16,7 @@ from corefine.project.study.study import StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import InContext, Somebody, owner, somebody
 from corefine.web.api.state import QuestionView, Why
-from corefine.web.api.types import AnswerJson, ClientId, Id, RequestModel, ResponseModel, TimingJson
+from corefine.web.api.types import AnswerJson, ClientId, Id, RequestModel, TimingJson
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(somebody)])
 owner_routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
@@ -30,44 +30,16 @@ class StudyRequest(RequestModel):
     questions: Annotated[int, Field(ge=4, le=10_000)] = 60
 
 
-class TimingRowView(ResponseModel):
-    """Seconds that one step of a question takes, over `n` answers."""
-
-    what: Annotated[str, Field(validation_alias="name")]
-    n: Annotated[int, Field(validation_alias="answers")]
-    mean: float | None
-    median: float | None
-    sd: Annotated[float | None, Field(validation_alias="deviation")]
+class TimingTable(BaseModel):
+    rows: list[times.TimingRow]
 
 
-class TimingTable(ResponseModel):
-    rows: list[TimingRowView]
-
-
-class StudySet(ResponseModel):
-    name: str
-    documents: int
-    questions: int
-    early: int
-    late: int
-
-
-class Participant(ResponseModel):
-    person: str
-    set: str
-    protocol: str
-    order: int
-    answers: int
-    seconds: float
-    state: str
-
-
-class StudyView(ResponseModel):
+class StudyView(BaseModel):
     exists: bool
     note: str | None
     minutes: float
-    sets: list[StudySet]
-    sessions: list[Participant]
+    sets: list[study.SetSummary]
+    sessions: list[study.Participation]
     times: TimingTable | None
 
 
@@ -110,7 +82,7 @@ class StudyAnswerRequest(RequestModel):
 def show_times(here: InContext) -> TimingTable:
     """The paper's timing table, over all answers of the project."""
     with here.project.database.read() as connection:
-        return TimingTable.model_validate({"rows": times.measure(connection)})
+        return TimingTable(rows=times.measure(connection))
 
 
 @owner_routes.get("/study")
@@ -123,9 +95,14 @@ def _view(connection: Connection) -> StudyView:
     sets = study.sets(connection)
     found = study.progress_of(connection, 0, time.time())
     sessions = study.sessions(connection, time.time())
-    measured = {"rows": study.measure(connection)} if sessions else None
-    about = {"exists": bool(sets), "note": None if sets else NOTE, "minutes": found.minutes}
-    return StudyView.model_validate({**about, "sets": sets, "sessions": sessions, "times": measured})
+    return StudyView(
+        exists=bool(sets),
+        note=None if sets else NOTE,
+        minutes=found.minutes,
+        sets=sets,
+        sessions=sessions,
+        times=TimingTable(rows=study.measure(connection)) if sessions else None,
+    )
 
 
 @owner_routes.post("/study")

@@ -6,7 +6,7 @@ import operator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from corefine.annotation import wording
@@ -59,7 +59,8 @@ SpanJson = Annotated[
 ]
 """[first, last] token, both inclusive; [[first, last], ...] where a span has gaps."""
 
-Time = Annotated[str, BeforeValidator(timestamp)]
+Time = Annotated[float, PlainSerializer(timestamp, return_type=str)]
+"""Seconds since 1970, written as a date and time."""
 Role = Literal["owner", "annotator"]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 Id = Annotated[int, Field(ge=0, lt=2**31)]

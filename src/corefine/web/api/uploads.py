@@ -13,33 +13,15 @@ from pydantic import BaseModel
 
 from corefine.errors import InputError
 from corefine.project.store.settings import LANGUAGES, checked_language
-from corefine.project.uploads import Upload
+from corefine.project.uploads import FileResult, Upload
 from corefine.project.work.given import Use
 from corefine.web.api.context import InContext, Owner, owner
 from corefine.web.api.problems import not_found
-from corefine.web.api.types import ResponseModel
 
 UPLOAD_BYTES = 50_000_000
 WAIT_SECONDS = 20.0
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
-
-
-class FileResultView(ResponseModel):
-    """The result for one file: the ids of its documents, and `reason` if some are missing.
-
-    duplicate    whether its content is in the project already
-    languages    the languages of its documents, given or detected
-    annotated    how many of its documents have entities
-    """
-
-    file: str
-    added: list[int]
-    reason: str | None
-    note: str | None
-    duplicate: bool
-    languages: list[str]
-    annotated: int
 
 
 class SkippedFile(BaseModel):
@@ -63,7 +45,7 @@ class UploadResult(BaseModel):
     share_done: float
     added: list[int]
     skipped: list[SkippedFile]
-    results: list[FileResultView]
+    results: list[FileResult]
 
     @classmethod
     def of(cls, upload: Upload) -> UploadResult:
@@ -78,7 +60,7 @@ class UploadResult(BaseModel):
             share_done=1.0 if upload.state == "done" else upload.bytes_done / max(1, upload.bytes),
             added=[key for each in results for key in each.added],
             skipped=[SkippedFile(file=each.file, reason=each.reason) for each in results if each.reason is not None],
-            results=[FileResultView.model_validate(each) for each in results],
+            results=results,
         )
 
 

@@ -27,11 +27,11 @@ const timesTable = ({ rows }) =>
   table(
     "Seconds a question takes",
     [
-      ["Step", ({ what }) => what],
-      ["Answers", ({ n }) => String(n), true],
+      ["Step", ({ name }) => name],
+      ["Answers", ({ answers }) => String(answers), true],
       ["Mean, s", ({ mean }) => fixed(mean, 2), true],
       ["Median, s", ({ median }) => fixed(median, 2), true],
-      ["Std. dev., s", ({ sd }) => fixed(sd, 2), true],
+      ["Std. dev., s", ({ deviation }) => fixed(deviation, 2), true],
     ],
     rows,
   );
