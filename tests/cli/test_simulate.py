@@ -56,6 +56,14 @@ def test_single_settings_of_the_recipe_can_be_changed(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("option", ["--set=x=1", "--set=training.epochs=3", "--vectors=no.txt"])
+def test_a_learner_without_a_recipe_refuses_changes_of_one(tmp_path: Path, option: str) -> None:
+    result = run("simulate", *RULES, option, "--out", tmp_path / "run")
+    assert isinstance(result.exception, ConfigError)
+    assert "the learner 'rules' trains none" in str(result.exception)
+    assert not (tmp_path / "run").exists()
+
+
 def test_resuming_needs_no_flags_but_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     done("simulate", *RULES, "--out", folder, "--documents", 4, "--questions", 20, "--protocol", "discrete-only")

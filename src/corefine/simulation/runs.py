@@ -151,6 +151,9 @@ def check_recipe(config: SimulationConfig) -> None:
             from corefine.models.network.encoders.vectors import load_vectors
 
             load_vectors(Path(encoder.path), encoder.word_width)
+    elif config.set or config.vectors is not None:
+        given = f"--set {config.set[0]}" if config.set else f"--vectors {config.vectors}"
+        raise ConfigError(f"{given} changes the recipe of a network, but the learner {config.learner!r} trains none")
 
 
 def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
