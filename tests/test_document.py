@@ -55,6 +55,8 @@ def test_characters_of_a_span() -> None:
         ({"text": "x", "offsets": ((0, 1),)}, "1 offsets for 5 tokens"),
         ({"text": "x", "offsets": ((0, 2),) * 5}, "outside the text"),
         ({"text": "xy", "offsets": ((1, 2), (0, 1), (1, 2), (1, 2), (1, 2))}, "out of order"),
+        ({"text": "xy", "offsets": ((-1, 1), *((1, 2),) * 4)}, "offsets -1-1 of token 0"),
+        ({"text": "xy", "offsets": ((0, 1), (1, 0), *((1, 2),) * 3)}, "offsets 1-0 of token 1"),
         ({"clusters": ((Span(0, 5),),)}, "span 0-5 is outside its 5 tokens"),
         ({"clusters": ((Span(-1, 0),),)}, "outside"),
         ({"clusters": ((Span(2, 1),),)}, "outside"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import pairwise
+from operator import le
 from typing import Any, NamedTuple, Self
 
 from corefine.errors import DocumentError
@@ -274,12 +275,21 @@ class Document:
             return
         if len(self.offsets) != len(self.tokens):
             yield f"{len(self.offsets)} offsets for {len(self.tokens)} tokens"
+        if self.offsets:
+            starts, ends = zip(*self.offsets, strict=True)
+            if starts[0] >= 0 and max(ends) <= len(self.text) and _increase(starts) and all(map(le, starts, ends)):
+                return
         before = 0
         for token, (start, end) in enumerate(self.offsets):
             if not before <= start <= end <= len(self.text):
                 yield f"offsets {start}-{end} of token {token} are out of order or outside the text"
                 return
             before = start
+
+
+def _increase(numbers: Sequence[int]) -> bool:
+    """Whether none is smaller than the one before it."""
+    return all(map(le, numbers, numbers[1:]))
 
 
 def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:

@@ -7,7 +7,7 @@ clusters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import lt
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 DecodingRule = Literal["argmax", "half", "sums"]
+
+ROUNDING = 1.1e-4
+"""How far the sum of a row may be from 1."""
 
 NONE = -1
 """Pads rows of `candidates` that have fewer than K."""
@@ -72,7 +75,7 @@ class Prediction:
         size = len(self.spans)
         if self.decoding not in get_args(DecodingRule):
             raise PredictionError(f"decoding must be one of {', '.join(get_args(DecodingRule))}, not {self.decoding!r}")
-        if any(left >= right for left, right in pairwise(self.spans)):
+        if not all(map(lt, self.spans, self.spans[1:])):
             raise PredictionError("top spans must be distinct and in document order")
         if self.candidates.ndim != 2 or len(self.candidates) != size:
             raise PredictionError(f"candidates must be [{size}, K], not {self.candidates.shape}")
@@ -102,7 +105,7 @@ def _check_rows(rows: Floats, candidates: Indices, name: str) -> None:
         raise PredictionError(f"{name} must be [{size}, {1 + width}], not {rows.shape}")
     if not np.isfinite(rows).all() or (rows < 0).any():
         raise PredictionError(f"{name} must be finite and not negative")
-    if not np.allclose(rows.sum(axis=1), 1.0, atol=1e-4):
+    if (np.abs(rows.sum(axis=1) - 1.0) > ROUNDING).any():
         raise PredictionError(f"{name} must sum to 1 in every row")
     if rows[:, 1:][candidates == NONE].any():
         raise PredictionError(f"{name} put mass on padding")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import Fault, FormatError, LossError
-from corefine.formats import FORMATS, write_stream
+from corefine.formats import FORMATS, losses, write_stream
 from helpers.format_making import read_bytes, rendered, with_faults
 
 HEAD = "#begin document (d); part 000\n"
@@ -213,3 +215,12 @@ def test_files_of_eleven_and_fourteen_columns_keep_the_meaning_of_each() -> None
         assert (document.layers["xpos"], document.layers["sense"]) == (("NNP",), ("1",))
         assert (document.layers.get("ner"), document.layers.get("arguments")) == (ner, arguments)
         assert read_bytes(rendered([document], "conll"), "conll") == [document]
+
+
+@given(st.lists(st.text("ab\t\n\r ", max_size=3)))
+def test_many_cells_are_mended_like_each(cells: list[str]) -> None:
+    assert list(losses.all_mended(cells)) == [losses.mended(cell) for cell in cells]
+    document = Document.from_sentences("d", [cells] if cells else [])
+    found = losses.in_columns(document, ())
+    assert found["tokens with tabs or line breaks"] == sum(map(losses.breaks, cells))
+    assert found["empty tokens"] == cells.count("")

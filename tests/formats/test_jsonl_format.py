@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import FormatError
+from corefine.formats.fields import WrongError, as_pair, as_pairs
 from helpers.format_making import read_bytes, rendered, with_faults
 
 
@@ -188,3 +192,14 @@ def test_coreference_under_other_names_is_refused_by_name(field: str, fields: di
 def test_other_objects_are_kept() -> None:
     fields = {"meta": {"year": 1, "tags": ["a"]}, "events": [{"start": 0, "type": "x"}], "gold": {}}
     assert one(tokens=["Ann"], **fields).extra == {"jsonl": fields}
+
+
+@given(st.lists(st.one_of(st.lists(st.integers(-1, 9), min_size=2, max_size=2), st.sampled_from([[], [1], [1, True]]))))
+def test_many_pairs_are_read_like_each(values: list[Any]) -> None:
+    try:
+        expected = [as_pair(value, "offsets") for value in values]
+    except WrongError as error:
+        with pytest.raises(WrongError, match=re.escape(str(error))):
+            as_pairs(values, "offsets")
+    else:
+        assert as_pairs(values, "offsets") == expected

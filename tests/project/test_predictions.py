@@ -10,7 +10,7 @@ import pytest
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project import Project
-from corefine.project.store.predictions import UNREADABLE, _array
+from corefine.project.store.predictions import UNREADABLE, _array, parse
 
 
 def test_predictions_survive_storing(sqlite_project: Project) -> None:
@@ -41,3 +41,29 @@ def test_arrays_are_read_as_numpy_reads_them() -> None:
     for damaged in (buffer.getvalue(), b"", b"\x93NUMPY"):
         with pytest.raises(UNREADABLE):
             _array(damaged)
+
+
+def test_damage_anywhere_is_noticed(sqlite_project: Project) -> None:
+    made = rules.predict(sqlite_project.documents.get(1))
+    sqlite_project.predictions.save(7, 1, made)
+    sound = sqlite_project.predictions.path(7, 1).read_bytes()
+    for at in {*range(0, len(sound), 97), *range(300), *range(len(sound) - 800, len(sound))}:
+        changed = sound[:at] + bytes([sound[at] ^ 64]) + sound[at + 1 :]
+        for damaged in (changed, sound[:at], sound[:at] + sound[at + 1 :]):
+            try:
+                read = parse(damaged)
+            except UNREADABLE:
+                continue
+            assert read.spans == made.spans  # a date, or a name that stands in the file twice
+            assert np.array_equal(read.probabilities, made.probabilities)
+            assert np.array_equal(read.candidates, made.candidates)
+
+
+def test_compressed_files_are_read_too(sqlite_project: Project) -> None:
+    made = rules.predict(sqlite_project.documents.get(1))
+    buffer = io.BytesIO()
+    spans = np.array(made.spans)
+    np.savez_compressed(buffer, spans=spans, candidates=made.candidates, probabilities=made.probabilities)
+    read = parse(buffer.getvalue())
+    assert read.spans == made.spans
+    assert np.array_equal(read.probabilities, made.probabilities)

@@ -67,17 +67,23 @@ class Decoder:
             self._entity[node] = self._links.entity_id(self._nodes.spans[node])
         for row, antecedent, strength in zip(rows, antecedents.tolist(), strengths.tolist(), strict=True):
             before = self._antecedent[row]
-            seeds.update(node for node in (row, before, antecedent) if node != NONE)
+            seeds.add(row)
             if before != NONE:
+                seeds.add(before)
                 self._followers[before].discard(row)
             if antecedent != NONE:
+                seeds.add(antecedent)
                 self._followers[antecedent].add(row)
             self._antecedent[row], self._strength[row] = antecedent, strength
         changed: list[int] = []
+        alone: list[int] = []
         for part in self._parts(seeds):
             for cluster in self._split(part):
-                changed += self._label(cluster)
-        return changed
+                if len(cluster) == 1:
+                    alone += cluster
+                else:
+                    changed += self._label(cluster)
+        return changed + self._label_alone(alone)
 
     def clusters(self) -> tuple[Cluster, ...]:
         """Clusters of two or more mentions, in document order."""
@@ -96,16 +102,23 @@ class Decoder:
 
     def _label(self, cluster: list[int]) -> list[int]:
         """Label a cluster with the most common label that is one of its nodes; return the relabelled nodes."""
-        if len(cluster) == 1:  # most are
-            [node] = cluster
-            known, self.labels[node] = self.labels[node], node
-            return [] if known == node else cluster
         before = self.labels[cluster].tolist()
-        inside = set(cluster)
-        counts = Counter(label for label in before if label in inside)
-        label = min(counts, key=lambda label: (-counts[label], label)) if counts else min(cluster)
+        if before == cluster:  # each node was alone
+            label = min(cluster)
+        else:
+            inside = set(cluster)
+            counts = Counter(label for label in before if label in inside)
+            label = min(counts, key=lambda label: (-counts[label], label)) if counts else min(cluster)
         self.labels[cluster] = label
         return [node for node, known in zip(cluster, before, strict=True) if known != label]
+
+    def _label_alone(self, nodes: list[int]) -> list[int]:
+        """Label clusters of one node each, which most are; return the relabelled nodes."""
+        numbers = np.array(nodes, dtype=np.int64)
+        moved: Indices = numbers[self.labels[numbers] != numbers]
+        self.labels[moved] = moved
+        relabelled: list[int] = moved.tolist()
+        return relabelled
 
     def _parts(self, seeds: set[int]) -> Iterator[list[int]]:
         """The connected parts around the seeds: what would be one cluster if nothing were set apart."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,15 +94,20 @@ class Revision:
         self.settled: Mask = np.zeros(size, dtype=np.bool_)
         self._base_votes = None if self.votes is None else self.votes.copy()
         self._padding = self.blocked.copy()
-        self._listed_by = _ListedBy(prediction.candidates)
         self._entity = _own_entities(0, size)  # of each node; negative if no answer names it
         self._excluded: set[int] = set()  # nodes that are not mentions
         self._antecedent = np.full(size, NONE, dtype=np.int64)  # node; may be outside the candidates
         self._strength = np.zeros(size)
         self._decoder = Decoder(self.nodes, links)
-        self._link_best(np.arange(size))
-        self._decode(np.arange(size), ())
-        self._update(links.spans(), ())
+        every = np.arange(size)
+        self._link_best(every)
+        self._cluster(every, ())
+        if spans := list(links.spans()):
+            self._update(spans, ())
+
+    @cached_property
+    def _listed_by(self) -> _ListedBy:
+        return _ListedBy(self.prediction.candidates)
 
     @property
     def labels(self) -> Indices:
@@ -205,10 +211,14 @@ class Revision:
 
     def _decode(self, rows: Indices, spans: Iterable[Span]) -> Indices:
         """Update the clusters after these rows, and links on these spans, changed. Returns rows to score again."""
-        changed = self._decoder.update(rows.tolist(), self._antecedent[rows], self._strength[rows], spans)
+        changed = self._cluster(rows, spans)
         # a score can depend on the cluster of the row's own mention as well as on those of its candidates
         moved = np.array([node for node in changed if node < len(self.prediction)], dtype=np.int64)
         return np.unique(np.concatenate([rows, moved, self._listed_by[changed]]))
+
+    def _cluster(self, rows: Indices, spans: Iterable[Span]) -> list[int]:
+        """Update the clusters after these rows, and links on these spans, changed. Returns the nodes that moved."""
+        return self._decoder.update(rows.tolist(), self._antecedent[rows], self._strength[rows], spans)
 
     def _revise(self, row: int) -> None:
         span = self.nodes.spans[row]
@@ -283,7 +293,7 @@ class Revision:
             if antecedent != NONE and entity[row] != entity[antecedent]:
                 own = [row] if self._entity[row] < 0 else np.flatnonzero(entity == entity[row])
                 entity[own] = entity[antecedent]
-        self._decode(np.arange(size), ())
+        self._cluster(np.flatnonzero(open_rows), ())
 
     def _best_by_sums(self, row: int, entity: Indices) -> tuple[int, float]:
         """The best antecedent in the entity with the largest sum, and that sum; ties go to the nearest."""

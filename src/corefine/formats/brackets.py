@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from corefine.document import Span
 
@@ -29,6 +30,9 @@ def crossing(spans: Iterable[Span]) -> set[Span]:
     """Spans of one entity that cross an earlier one. Brackets can express the others."""
     left_out: set[Span] = set()
     ends: list[int] = []
+    spans = list(spans)
+    if all(left.end < right.start for left, right in pairwise(spans)):  # nearly always
+        return left_out
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
         # a span that ends where this one starts is closed first
         while ends and ends[-1] <= span.start and ends[-1] < span.end:

@@ -205,7 +205,7 @@ def losses(document: Document) -> Counter[str]:
         uneven += len({cell.count(" ") for cell in column}) > 1
     found += lost.count(
         sentences_with_unequal_numbers_of_arguments=uneven,
-        cells_of_layer_xpos_that_say_nothing=sum(cell in ("-", "*") for cell in document.layers.get("xpos", ())),
+        cells_of_layer_xpos_that_say_nothing=sum(map(document.layers.get("xpos", ()).count, "-*")),
     )
     if document.speakers is not None:
         unfit = sum(s is not None and (s in EMPTY_CELLS or lost.breaks(s)) for s in document.speakers)
@@ -218,31 +218,36 @@ def render(document: Document) -> str:
     lines = [f"#begin document ({name}); part {document.part:03d}"]
     entities = [cell or "-" for cell in cells(_mentions(document), len(document), "|")]
     columns = [_layer(document, layer, blank) for layer, blank in zip(MIDDLE, "-*----*", strict=True)]
-    rows = list(map("\t".join, zip(map(lost.mended, document.tokens), *columns, strict=True)))
+    rows = list(map("\t".join, zip(lost.all_mended(document.tokens), *columns, strict=True)))
     start = f"{name}\t{document.part}\t"
-    for sentence in document.sentence_spans:
-        own = slice(sentence.start, sentence.end + 1)
-        parts = (rows[own], _arguments(document, sentence), entities[own])
-        for number, (row, arguments, entity) in enumerate(zip(*parts, strict=True)):
-            lines.append("\t".join((f"{start}{number}", row, *arguments, entity)))
+    has_arguments = "arguments" in document.layers
+    for first, last in document.sentence_spans:
+        own = slice(first, last + 1)
+        middle = rows[own]
+        if has_arguments:
+            arguments = _arguments(document.layers["arguments"][own])
+            middle = ["\t".join((row, *more)) for row, more in zip(middle, arguments, strict=True)]
+        both = zip(middle, entities[own], strict=True)
+        lines += [f"{start}{number}\t{row}\t{entity}" for number, (row, entity) in enumerate(both)]
         lines.append("")
     lines.append("#end document\n")
     return "\n".join(lines)
 
 
-def _layer(document: Document, layer: str, blank: str) -> list[str]:
+def _layer(document: Document, layer: str, blank: str) -> Sequence[str]:
     """A column as it is written. `blank` stands for a layer that the document does not have."""
     if layer == "speaker":
-        return [lost.mended(s) if s else "-" for s in document.speakers or [None] * len(document)]
+        return lost.all_mended([who or "-" for who in document.speakers or (None,) * len(document)])
     column = document.layers.get(layer)
     if column is None:
         return [blank] * len(document)
-    return ["-" if layer == "xpos" and cell == "_" else lost.mended(cell) for cell in column]
+    if layer == "xpos":
+        column = tuple("-" if cell == "_" else cell for cell in column)
+    return lost.all_mended(column)
 
 
-def _arguments(document: Document, sentence: Span) -> list[list[str]]:
+def _arguments(column: Sequence[str]) -> list[list[str]]:
     """The cells of a sentence's predicates, row by row, all rows of the same length; empty if there are none."""
-    column = document.layers.get("arguments", ("-",) * len(document))[sentence.start : sentence.end + 1]
     if set(column) == {"-"}:
         return [[] for _ in column]
     rows = [lost.mended(cell).split(" ") for cell in column]

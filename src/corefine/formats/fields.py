@@ -118,6 +118,14 @@ def as_pair(value: object, field: str) -> tuple[int, int]:
     return value[0], value[1]
 
 
+def as_pairs(values: list[Any], field: str) -> list[tuple[int, int]]:
+    """Each of many values as `as_pair`. Whether all of them are pairs is seen without a look at each."""
+    are_pairs = set(map(type, values)) == {list} and set(map(len, values)) == {2}
+    if are_pairs and set(map(type, chain.from_iterable(values))) == {int}:
+        return [(start, end) for start, end in values]
+    return [as_pair(value, field) for value in values]
+
+
 def flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:
     """One entry for each token, from one list, or from one list for each sentence."""
     cells = as_list(value, field)
@@ -125,7 +133,7 @@ def flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) ->
         cells = list(chain.from_iterable(as_list(inner, field) for inner in cells))
     if len(cells) != size:
         raise WrongError(f"{field} has {len(cells)} entries for {size} tokens")
-    if not all(isinstance(cell, kind) for cell in cells):
+    if not all(issubclass(found, kind) for found in set(map(type, cells))):
         raise WrongError(f"{field} has an entry that is not a string")
     return cells
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from corefine.document import Document, Span, SplitSpan, span_of
 from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
-from corefine.formats.fields import WrongError, as_list, as_pair, flat, get_field, json_object, name_and_part
+from corefine.formats.fields import WrongError, as_list, as_pair, as_pairs, flat, get_field, json_object, name_and_part
 from corefine.formats.source import Source
 from corefine.formats.tokens import Tokens, tokenise
 
@@ -69,9 +69,7 @@ def read(source: Source) -> Iterator[Document]:
 def _document(source: Source, record: dict[str, Any], name: str, part: int, line: int) -> Document | None:
     _refuse_unread(source, record, line)
     text: str | None = get_field(record, "text", str, None)
-    pairs = [
-        [as_pair(span, "clusters") for span in as_list(c, "clusters")] for c in get_field(record, "clusters", list, [])
-    ]
+    pairs = [as_pairs(as_list(cluster, "clusters"), "clusters") for cluster in get_field(record, "clusters", list, [])]
     fields: dict[str, Any] = {
         "part": part,
         "genre": get_field(record, "genre", str, None),
@@ -86,7 +84,7 @@ def _document(source: Source, record: dict[str, Any], name: str, part: int, line
         tokens, starts = _sentences(source, record, line)
         clusters = [[Span(*pair) for pair in cluster] for cluster in pairs]
         if "offsets" in record:
-            fields["offsets"] = tuple(as_pair(pair, "offsets") for pair in get_field(record, "offsets", list, []))
+            fields["offsets"] = tuple(as_pairs(get_field(record, "offsets", list, []), "offsets"))
     _add_discontinuous(record, clusters)
     size = len(tokens)
     if record.get("speakers") is not None:
@@ -115,7 +113,7 @@ def _sentences(source: Source, record: dict[str, Any], line: int) -> tuple[tuple
         starts.append(size)
         size += len(sentence)
     words = tuple(chain.from_iterable(sentences))
-    if not all(isinstance(word, str) for word in words):
+    if not set(map(type, words)) <= {str}:
         raise WrongError("a token that is not a string")
     return words, tuple(starts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from corefine.document import Document, SplitSpan
@@ -22,6 +22,11 @@ def mended(text: str) -> str:
     return _BREAKS.sub(" ", text) or "_"
 
 
+def all_mended(texts: Sequence[str]) -> Sequence[str]:
+    """Every text as `mended` returns it. Nearly always that is all of them as they are, which is seen at once."""
+    return list(map(mended, texts)) if "" in texts or breaks("".join(texts)) else texts
+
+
 def count(**names: int | bool) -> Counter[str]:
     """The counts that are not 0; an underscore in a name stands for a space."""
     return Counter({name.replace("_", " "): int(number) for name, number in names.items() if number})
@@ -33,13 +38,13 @@ def in_columns(document: Document, layers: Iterable[str]) -> Counter[str]:
     lost = count(
         source_text=document.text is not None,
         names_with_tabs_or_line_breaks=breaks(document.name),
-        tokens_with_tabs_or_line_breaks=sum(map(breaks, document.tokens)),
-        empty_tokens=sum(not token for token in document.tokens),
+        tokens_with_tabs_or_line_breaks=sum(map(breaks, document.tokens)) if breaks("".join(document.tokens)) else 0,
+        empty_tokens=document.tokens.count(""),
     )
     for layer, column in document.layers.items():
         if layer not in known:
             lost[f"layer {layer}"] += 1
-        elif any(map(breaks, column)) or not all(column):
+        elif breaks("".join(column)) or not all(column):
             lost[f"cells of layer {layer} that are empty or have tabs or line breaks"] += 1
     return lost
 
@@ -48,7 +53,7 @@ def beside_text(document: Document) -> Counter[str]:
     """What a text and annotation that points into it cannot express."""
     lost = count(
         empty_names=not document.name,
-        empty_tokens=sum(not token for token in document.tokens),
+        empty_tokens=document.tokens.count(""),
         speakers=sum(who is not None for who in document.speakers or ()),
         genre=document.genre is not None,
         language=document.language is not None,
