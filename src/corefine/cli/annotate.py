@@ -129,7 +129,7 @@ def import_documents(
 ) -> list[str]:
     """Import the files, and `stories` into an empty project. Returns what the owner should know, and prints it."""
     from corefine.project.store import documents
-    from corefine.project.work.given import Use, checked_use, import_and_use
+    from corefine.project.work.imported_entities import Use, checked_use, import_and_use
 
     use = checked_use(annotations or Use.IGNORE)
     notices = []

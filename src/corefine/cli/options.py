@@ -93,7 +93,7 @@ def _options(config: type[Config], names: Sequence[str]) -> Iterator[inspect.Par
 
 
 def _option_type(kind: Any) -> Any:
-    """What typer reads a value of this type as; names among which to choose are left to the config to check."""
+    """The type by which typer reads such a value. For a choice of names this is `str`; the config checks the name."""
     if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
         return str
     if get_origin(kind) is tuple:

@@ -14,7 +14,7 @@ import typer
 T = TypeVar("T")
 
 QUIET_SECONDS = 5.0
-"""Where there is no terminal, progress is at most one line in this time."""
+"""Without a terminal, at most one line of progress is printed in this time."""
 
 
 def show_json(value: Any, *, err: bool = False) -> None:

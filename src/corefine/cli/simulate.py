@@ -53,7 +53,7 @@ def simulate(
 
 
 def _settings(given: dict[str, Any], config: Path | None, resumed: Path | None) -> SimulationConfig:
-    """Options over the TOML file over what a run that is resumed was started with."""
+    """The settings of a resumed run, overridden by the TOML file, overridden by options."""
     from corefine.simulation.runs import read_info
 
     values = SimulationConfig.read_toml(config) if config is not None else {}

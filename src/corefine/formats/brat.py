@@ -20,6 +20,7 @@ from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.formats import losses as lost
 from corefine.formats import standoff
+from corefine.formats.expresses import Expresses
 from corefine.formats.source import Source
 from corefine.formats.text import name_and_part
 from corefine.formats.tokens import Characters, Tokens, splitting_losses, text_of, tokenise
@@ -27,6 +28,8 @@ from corefine.formats.tokens import Characters, Tokens, splitting_losses, text_o
 NAME = "brat"
 TYPE = "Mention"
 """The type of mentions that were not read from brat."""
+
+EXPRESSES = Expresses(crossing=True, discontinuous=True, tokens=False, text=True, part=True, attributes="mention types")
 
 _SAME = re.compile(r"coref.*|ident|identity|equiv", re.IGNORECASE)
 _CHAIN = re.compile(r".+-\d+")

@@ -15,6 +15,7 @@ from itertools import pairwise
 from corefine.document import Document, Span, SplitSpan
 from corefine.formats import losses as lost
 from corefine.formats.brackets import brackets, cells, crossing
+from corefine.formats.expresses import Expresses
 from corefine.formats.source import Line, Source
 
 NAME = "conll"
@@ -24,6 +25,7 @@ MIDDLE = ("xpos", "parse", "predicate", "frameset", "sense", "speaker", "ner")
 """Columns 5 to 11, by layer. The columns after them, of the predicates' arguments, are one layer."""
 
 LAYERS = tuple(name for name in (*MIDDLE, "arguments") if name != "speaker")
+EXPRESSES = Expresses(speakers="token", part=True, layers=LAYERS)
 GENRES = frozenset(("bc", "bn", "mz", "nw", "pt", "tc", "wb"))
 """The names of OntoNotes documents begin with one of these."""
 

@@ -84,7 +84,7 @@ def _keys(text: str) -> dict[str, str]:
     return found
 
 
-# One function a format: does it look like it?
+# One function for each format: does the head look like it?
 
 
 def is_conll(head: Head) -> bool:

@@ -20,7 +20,7 @@ LABEL = "Mention"
 RELATION = "coreference"
 FIELDS = frozenset(("text", "data", "entities", "relations", "label", "labels", "doc_key", tasks.CARRIER))
 
-losses = tasks.losses
+EXPRESSES, losses = tasks.EXPRESSES, tasks.losses
 
 
 def read(source: Source) -> Iterator[Document]:

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from corefine.document import Document, Span, SplitSpan, span_of
 from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
+from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.fields import WrongError, as_list, as_pair, as_pairs, flat, get_field, json_object, name_and_part
 from corefine.formats.source import Source
 from corefine.formats.tokens import Tokens, tokenise
@@ -32,6 +33,18 @@ NOBODY = frozenset((None, "", "-"))
 FIELDS = frozenset(
     "doc_key sentences tokens clusters clusters_strings discontinuous speakers "
     "genre lang text offsets layers extra".split()
+)
+
+EXPRESSES = Expresses(
+    crossing=True,
+    discontinuous=True,
+    text=True,
+    speakers="token",
+    genre=True,
+    language=True,
+    part=True,
+    layers=ANY,
+    attributes="of all formats",
 )
 
 FOREIGN = {

@@ -26,7 +26,7 @@ OWN = ("doc_key", tasks.CARRIER)
 RESULTS = ("annotations", "completions", "predictions")
 _SPAN_TYPES = ("labels", "hypertextlabels", "paragraphlabels")
 
-losses = tasks.losses
+EXPRESSES, losses = tasks.EXPRESSES, tasks.losses
 
 
 def read(source: Source) -> Iterator[Document]:

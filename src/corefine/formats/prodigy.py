@@ -21,7 +21,7 @@ LABEL = "COREF"
 MENTION = "MENTION"
 FIELDS = frozenset(("text", "tokens", "spans", "relations", tasks.CARRIER))
 
-losses = tasks.losses
+EXPRESSES, losses = tasks.EXPRESSES, tasks.losses
 
 
 def read(source: Source) -> Iterator[Document]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from corefine.document import Document
 from corefine.formats import (
@@ -13,6 +14,7 @@ from corefine.formats import (
     booknlp,
     brat,
     conll,
+    conllu,
     conllua,
     corenlp,
     detect,
@@ -28,12 +30,12 @@ from corefine.formats import (
     uima,
     webanno,
 )
-from corefine.formats.conllu import extra, reader, writer
 from corefine.formats.detect import Head
-from corefine.formats.expresses import ANY, Expresses
+from corefine.formats.expresses import Expresses
 from corefine.formats.source import Source
 
 Render = Callable[[Document], str | bytes]
+Bundle = Callable[[Iterable[str | bytes]], Iterable[str | bytes]]
 
 
 def _concatenated(rendered: Iterable[str | bytes]) -> Iterable[str | bytes]:
@@ -66,96 +68,56 @@ class Format:
     expresses: Expresses
     looks: Callable[[Head], bool] | None = None
     many: bool = True
-    bundle: Callable[[Iterable[str | bytes]], Iterable[str | bytes]] = _concatenated
+    bundle: Bundle = _concatenated
 
 
-_TASK = Expresses(
-    crossing=True, text=True, speakers="token", genre=True, language=True, part=True, layers=ANY, attributes="labels"
-)
+class FormatModule(Protocol):
+    """What the module of a format has."""
+
+    NAME: str
+    EXPRESSES: Expresses
+
+    def read(self, source: Source) -> Iterator[Document]: ...
+
+    def render(self, document: Document) -> str | bytes: ...
+
+    def losses(self, document: Document) -> Counter[str]: ...
+
+
+def _format(
+    module: FormatModule,
+    title: str,
+    *endings: str,
+    looks: Callable[[Head], bool] | None,
+    beside: Mapping[str, Render] | None = None,
+    many: bool = True,
+    bundle: Bundle = _concatenated,
+) -> Format:
+    """A format whose main file has the first of these endings; `beside` it there are other files."""
+    return Format(
+        name=module.NAME,
+        title=title,
+        endings=endings,
+        read=module.read,
+        files={endings[0]: module.render, **(beside or {})},
+        losses=module.losses,
+        expresses=module.EXPRESSES,
+        looks=looks,
+        many=many,
+        bundle=bundle,
+    )
+
+
+_CONLL = (".conll", ".v4_gold_conll", ".v4_auto_conll", ".key", ".response")
+_CONLLUA = (".conllua", ".CONLLUA", ".key", ".sys")
 
 _ALL = (
-    Format(
-        name=conll.NAME,
-        title="CoNLL-2012",
-        endings=(".conll", ".v4_gold_conll", ".v4_auto_conll", ".key", ".response"),
-        read=conll.read,
-        files={".conll": conll.render},
-        losses=conll.losses,
-        expresses=Expresses(speakers="token", part=True, layers=conll.LAYERS),
-        looks=detect.is_conll,
-    ),
-    Format(
-        name=extra.NAME,
-        title="CoNLL-U with CorefUD's Entity",
-        endings=(".conllu",),
-        read=reader.read,
-        files={".conllu": writer.render},
-        losses=writer.losses,
-        expresses=Expresses(
-            discontinuous=True,
-            speakers="sentence",
-            genre=True,
-            language=True,
-            part=True,
-            layers=extra.LAYERS,
-            attributes="names and attributes",
-        ),
-        looks=detect.is_conllu,
-    ),
-    Format(
-        name=conllua.NAME,
-        title="CoNLL-UA (Universal Anaphora)",
-        endings=(".conllua", ".CONLLUA", ".key", ".sys"),
-        read=conllua.read,
-        files={".conllua": conllua.render},
-        losses=conllua.losses,
-        expresses=conllua.EXPRESSES,
-        looks=detect.is_conllua,
-    ),
-    Format(
-        name=jsonl.NAME,
-        title="JSON lines",
-        endings=(".jsonl", ".jsonlines"),
-        read=jsonl.read,
-        files={".jsonl": jsonl.render},
-        losses=jsonl.losses,
-        expresses=Expresses(
-            crossing=True,
-            discontinuous=True,
-            text=True,
-            speakers="token",
-            genre=True,
-            language=True,
-            part=True,
-            layers=ANY,
-            attributes="of all formats",
-        ),
-        looks=detect.is_jsonl,
-    ),
-    Format(
-        name=brat.NAME,
-        title="brat standoff",
-        endings=(".ann",),
-        read=brat.read,
-        files={".ann": brat.render, ".txt": text.render},
-        losses=brat.losses,
-        expresses=Expresses(
-            crossing=True, discontinuous=True, tokens=False, text=True, part=True, attributes="mention types"
-        ),
-        looks=detect.is_brat,
-        many=False,
-    ),
-    Format(
-        name=webanno.NAME,
-        title="WebAnno TSV 3 (INCEpTION)",
-        endings=(".tsv",),
-        read=webanno.read,
-        files={".tsv": webanno.render},
-        losses=webanno.losses,
-        expresses=webanno.EXPRESSES,
-        looks=detect.is_webanno,
-        many=False,
-    ),
+    _format(conll, "CoNLL-2012", *_CONLL, looks=detect.is_conll),
+    _format(conllu, "CoNLL-U with CorefUD's Entity", ".conllu", looks=detect.is_conllu),
+    _format(conllua, "CoNLL-UA (Universal Anaphora)", *_CONLLUA, looks=detect.is_conllua),
+    _format(jsonl, "JSON lines", ".jsonl", ".jsonlines", looks=detect.is_jsonl),
+    _format(brat, "brat standoff", ".ann", looks=detect.is_brat, beside={".txt": text.render}, many=False),
+    _format(webanno, "WebAnno TSV 3 (INCEpTION)", ".tsv", looks=detect.is_webanno, many=False),
     Format(
         name=uima.XMI,
         title="UIMA CAS XMI (INCEpTION, CorefAnnotator)",
@@ -178,88 +140,14 @@ _ALL = (
         looks=detect.is_uima_json,
         many=False,
     ),
-    Format(
-        name=tei.NAME,
-        title="TEI XML",
-        endings=(".xml", ".tei"),
-        read=tei.read,
-        files={".xml": tei.render},
-        losses=tei.losses,
-        expresses=tei.EXPRESSES,
-        looks=detect.is_tei,
-        many=False,
-    ),
-    Format(
-        name=prodigy.NAME,
-        title="Prodigy",
-        endings=(".jsonl",),
-        read=prodigy.read,
-        files={".jsonl": prodigy.render},
-        losses=prodigy.losses,
-        expresses=_TASK,
-        looks=detect.is_prodigy,
-    ),
-    Format(
-        name=label_studio.NAME,
-        title="Label Studio",
-        endings=(".json",),
-        read=label_studio.read,
-        files={".json": label_studio.render},
-        losses=label_studio.losses,
-        expresses=_TASK,
-        looks=detect.is_label_studio,
-        bundle=label_studio.bundle,
-    ),
-    Format(
-        name=doccano.NAME,
-        title="doccano",
-        endings=(".jsonl",),
-        read=doccano.read,
-        files={".jsonl": doccano.render},
-        losses=doccano.losses,
-        expresses=_TASK,
-        looks=detect.is_doccano,
-    ),
-    Format(
-        name=corenlp.NAME,
-        title="CoreNLP JSON",
-        endings=(".json",),
-        read=corenlp.read,
-        files={".json": corenlp.render},
-        losses=corenlp.losses,
-        expresses=corenlp.EXPRESSES,
-        looks=detect.is_corenlp,
-    ),
-    Format(
-        name=preco.NAME,
-        title="PreCo",
-        endings=(".jsonl", ".json"),
-        read=preco.read,
-        files={".jsonl": preco.render},
-        losses=preco.losses,
-        expresses=preco.EXPRESSES,
-        looks=detect.is_preco,
-    ),
-    Format(
-        name=maverick.NAME,
-        title="Maverick",
-        endings=(".jsonl", ".json"),
-        read=maverick.read,
-        files={".jsonl": maverick.render},
-        losses=maverick.losses,
-        expresses=maverick.EXPRESSES,
-        looks=detect.is_maverick,
-    ),
-    Format(
-        name=allennlp.NAME,
-        title="AllenNLP",
-        endings=(".jsonl", ".json"),
-        read=allennlp.read,
-        files={".jsonl": allennlp.render},
-        losses=allennlp.losses,
-        expresses=allennlp.EXPRESSES,
-        looks=detect.is_allennlp,
-    ),
+    _format(tei, "TEI XML", ".xml", ".tei", looks=detect.is_tei, many=False),
+    _format(prodigy, "Prodigy", ".jsonl", looks=detect.is_prodigy),
+    _format(label_studio, "Label Studio", ".json", looks=detect.is_label_studio, bundle=label_studio.bundle),
+    _format(doccano, "doccano", ".jsonl", looks=detect.is_doccano),
+    _format(corenlp, "CoreNLP JSON", ".json", looks=detect.is_corenlp),
+    _format(preco, "PreCo", ".jsonl", ".json", looks=detect.is_preco),
+    _format(maverick, "Maverick", ".jsonl", ".json", looks=detect.is_maverick),
+    _format(allennlp, "AllenNLP", ".jsonl", ".json", looks=detect.is_allennlp),
     Format(
         name=booknlp.NAME,
         title="BookNLP",
@@ -271,17 +159,7 @@ _ALL = (
         looks=detect.is_booknlp,
         many=False,
     ),
-    Format(
-        name=docbin.NAME,
-        title="spaCy DocBin",
-        endings=(".spacy",),
-        read=docbin.read,
-        files={".spacy": docbin.render},
-        losses=docbin.losses,
-        expresses=docbin.EXPRESSES,
-        looks=detect.is_docbin,
-        bundle=docbin.bundle,
-    ),
+    _format(docbin, "spaCy DocBin", ".spacy", looks=detect.is_docbin, bundle=docbin.bundle),
     Format(
         name=archive.NAME,
         title="zip archive of any of these",
@@ -292,16 +170,7 @@ _ALL = (
         expresses=Expresses(),
         looks=detect.is_zip,
     ),
-    Format(
-        name=text.NAME,
-        title="plain text",
-        endings=(".txt",),
-        read=text.read,
-        files={".txt": text.render},
-        losses=text.losses,
-        expresses=Expresses(entities=False, singletons=False, tokens=False, text=True, part=True),
-        many=False,
-    ),
+    _format(text, "plain text", ".txt", looks=None, many=False),
 )
 
 FORMATS = {format_.name: format_ for format_ in _ALL}

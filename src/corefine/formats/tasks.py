@@ -17,12 +17,17 @@ from corefine.document import Document, Span, SplitSpan
 from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
 from corefine.formats import standoff
+from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.fields import WrongError, as_list, as_pair, flat, get_field, json_records
 from corefine.formats.source import Source
 from corefine.formats.tokens import Characters, Tokens, divided, overlapping, text_of, tokenise
 
 CARRIER = "corefine"
 """The field of a task for what does not fit into it."""
+
+EXPRESSES = Expresses(
+    crossing=True, text=True, speakers="token", genre=True, language=True, part=True, layers=ANY, attributes="labels"
+)
 
 
 @dataclass(slots=True)

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 
 from corefine.document import Document
 from corefine.formats import losses as lost
+from corefine.formats.expresses import Expresses
 from corefine.formats.source import Source
 from corefine.formats.tokens import splitting_losses, text_of, tokenise
 
 NAME = "text"
+EXPRESSES = Expresses(entities=False, singletons=False, tokens=False, text=True, part=True)
 
 LONGEST_BYTES = 180
-"""Of a file's name, before the digest that takes the place of the rest."""
+"""The longest name of a file. A digest replaces the rest of a longer one."""
 
 _UNFIT = re.compile(r'[\x00-\x1f\x7f%/\\:*?"<>|]|^\.|[. ]$')
 _ENCODED = re.compile(r"%([0-9A-F]{2})")

@@ -176,7 +176,7 @@ def _is_link(typesystem: TypeSystem, name: str) -> bool:
 
 
 def _chain(chain: Any) -> list[Any]:
-    """The links of a chain. A chain that bites its tail ends there."""
+    """The links of a chain. A chain that leads back to an earlier link ends there."""
     links: list[Any] = []
     seen: set[int] = set()
     link = chain.first

@@ -108,7 +108,7 @@ class Entities:
         return entity
 
     def admit(self, entity: Entity, node: Node) -> UndoMerge:
-        """Merge a node without an entity into one."""
+        """Add a node without an entity to an entity."""
         undo = (entity, None, entity.first, len(entity.members))
         node.entity = entity
         entity.members.append(node)

@@ -27,7 +27,7 @@ from corefine.formats.uploads.unpacking import Limits
 from corefine.project.project import Project
 from corefine.project.store import documents
 from corefine.project.store.documents import NewDocument
-from corefine.project.work.given import Use, use
+from corefine.project.work.imported_entities import Use, use
 
 LOG = logging.getLogger("corefine.uploads")
 

@@ -19,7 +19,7 @@ CLAIMS = (
 )
 
 WIDE = (3.0, 5.0)
-"""What counts as about 4."""
+"""The range that counts as about 4."""
 
 SPLITS = ("test", "dev")
 

@@ -31,7 +31,7 @@ def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
 
 
 def _read_from() -> Iterator[tuple[str, str, Reader]]:
-    """What the paper did, and how to read from a run what it did."""
+    """What the paper did, and a function that reads from a run what that run did."""
     yield "corpus", CORPUS, _corpus
     yield "encoder", "BiLSTM over GloVe and characters, trained", lambda run: _of(run, "model.encoder", _encoder)
     yield "budgets", "questions a document", lambda run: run.unit

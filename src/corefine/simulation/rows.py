@@ -179,7 +179,7 @@ class RunInfo:
     """All that the results of a run follow from: config.json.
 
     corefine    the version
-    code        a hash of the source, see `source`
+    code        a hash of the source, see `code_hash`
     recipe      of the model and its training, as JSON; None if nothing is trained
     starter     the hash of the weights that training begins with; None for new weights
     """

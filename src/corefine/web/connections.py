@@ -12,7 +12,7 @@ from corefine.web.peers import is_loopback
 
 MOST_CONNECTIONS = 500
 MOST_OF_ONE_ADDRESS = 100
-"""A proxy on this machine holds the connections of all its clients, so loopback has no such limit."""
+"""For one address. Loopback has no such limit, because a proxy on this machine holds all its clients' connections."""
 REQUEST_SECONDS = 15.0
 """Time for the headers of a request to arrive, from its first byte or from the beginning of the connection."""
 READ_SECONDS = 60.0

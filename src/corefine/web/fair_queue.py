@@ -1,6 +1,6 @@
-"""Whose request is handled next. Requests wait in a queue of their person, and the persons take turns.
+"""Decides whose request is handled next. Each person has a queue of requests, and the queues take turns.
 
-So one person's many requests hold up that person, and nobody else. What belongs to no person waits in the queue of its
+So many requests of one person delay that person and nobody else. Requests of unknown people have a queue for each
 address.
 """
 
@@ -17,9 +17,9 @@ from corefine.web.api.problems import ApiError
 PLACES = 16
 """Requests handled at the same time."""
 OWN = 2
-"""Of one person, at the same time. The rest wait."""
+"""Requests of one person handled at the same time. The others wait."""
 FEW, CROWD_SECONDS = 4, 0.25
-"""Who has more than a few requests waiting gets a turn when nobody else is being served, or after this time."""
+"""A person with more than a few waiting requests gets a turn when nobody else is being served, or after this time."""
 MOST_WAITING = 200
 """Requests that may wait in one queue."""
 
@@ -30,14 +30,14 @@ class FairQueue:
     def __init__(self, *, places: int = PLACES, own: int = OWN, most_waiting: int = MOST_WAITING) -> None:
         self._places, self._own, self._most = places, own, most_waiting
         self._running: Counter[Hashable] = Counter()
-        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()  # who is next comes first
-        self._began: dict[Hashable, float] = {}  # the last turn of those who wait
-        self._sole = asyncio.Lock()  # of who is to be alone
-        self._empty: asyncio.Future[None] | None = None  # while somebody is, or waits for it
+        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()  # in the order of their turns
+        self._began: dict[Hashable, float] = {}  # when those who wait had their last turn
+        self._sole = asyncio.Lock()  # held by the one who is alone, or waits to be
+        self._empty: asyncio.Future[None] | None = None  # resolved when all turns have ended, while the lock is held
 
     @asynccontextmanager
     async def turn(self, who: Hashable) -> AsyncIterator[None]:
-        """Wait until it is `who`'s turn; the turn ends with the block. Raises if too many wait there already."""
+        """Wait until it is `who`'s turn; the turn ends with the block. Raises if that queue is too long."""
         line = self._waiting.setdefault(who, deque())
         if len(line) >= self._most:
             raise ApiError(429, "too-many", "too many requests are waiting: wait for their answers first")
@@ -77,7 +77,7 @@ class FairQueue:
         self._call()
 
     def _call(self) -> None:
-        """Let in whoever can come in."""
+        """Give turns to all who can have one now."""
         while self._empty is None and self._running.total() < self._places:
             who = next(filter(self._may_come, self._waiting), None)
             if who is None:

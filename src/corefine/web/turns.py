@@ -38,7 +38,7 @@ class Turns:
         changes = context.login_changes
         person = await self._identify(scope)
         who: Hashable = network_of(address_of(scope)) if person is None else person.id
-        if is_upload(scope["method"], scope["path"]):  # it is read piece by piece, which takes its time: no turn
+        if is_upload(scope["method"], scope["path"]):  # reading it piece by piece takes long, so it takes no turn
             await self.app(scope, _patient(receive), send)
             return
         receive = await _with_body(receive)
@@ -51,13 +51,13 @@ class Turns:
         """Find out who asks, and note it for the route."""
         state = scope.setdefault("state", {})
         state.pop("person", None)
-        with suppress(SQLAlchemyError):  # the route asks again, and tells
+        with suppress(SQLAlchemyError):  # the route asks again, and reports it
             state["person"] = await self._person(scope)
         person: Person | None = state.get("person")
         return person
 
     async def _person(self, scope: Scope) -> Person | None:
-        """Who asks. Strange cookies wait for one another, and nobody else for them."""
+        """Who asks. Unknown cookies are looked up in a queue of their own, so that nobody else waits for them."""
         context: Context = scope["app"].state.context
         secret = HTTPConnection(scope).cookies.get(COOKIE)
         if (person := context.remembered(secret)) is not None:
@@ -73,15 +73,10 @@ class Turns:
 async def _with_body(receive: Receive) -> Receive:
     """The same, after the whole body has arrived."""
     messages: deque[Message] = deque()
-    more = True
+    in_time, more = _patient(receive), True
     while more:
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                message = await receive()
-        except TimeoutError as error:
-            raise ApiError(408, "too-slow", "the request did not arrive in time") from error
-        messages.append(message)
-        more = message["type"] == "http.request" and message.get("more_body", False)
+        messages.append(await in_time())
+        more = messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False)
 
     async def again() -> Message:
         return messages.popleft() if messages else await receive()

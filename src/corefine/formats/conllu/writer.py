@@ -1,6 +1,6 @@
 """CoNLL-U with the `Entity` attribute of CorefUD: writing.
 
-What the reader extra in `extra` is written back around the document's clusters. If the clusters have changed since, an
+What the reader left in `extra` is written back around the document's clusters. If the clusters have changed since, an
 entity keeps the name that most of its mentions had, and a mention its attributes.
 """
 

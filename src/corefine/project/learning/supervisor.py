@@ -17,7 +17,7 @@ WORKER = "corefine.project.learning.worker"
 RESTART_SECONDS = (1.0, 5.0, 30.0)
 """How long to wait before a restart, after one, two and more deaths in a row."""
 HEALTHY_SECONDS = 60.0
-"""A process that lived longer is the first in a row again."""
+"""After a process has lived longer than this, the next death counts as the first in a row."""
 STOP_SECONDS = 5.0
 
 

@@ -29,7 +29,7 @@ from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema, settings
 from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TRAINED, TRAINING, ModelVersion
-from corefine.project.work import assignments, given
+from corefine.project.work import assignments, imported_entities
 
 IDLE_SECONDS = 0.5
 Predict = Callable[[Document], Prediction]
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class _ReplacedError(Exception):
-    """Other data was put in the project's place. The process ends, and another one begins anew."""
+    """A backup has replaced the project's data. The process ends, and a new one starts."""
 
 
 class Worker:
@@ -81,7 +81,7 @@ class Worker:
         return at
 
     def _check_data(self) -> None:
-        """Raise if other data was put in the project's place: what was begun is about documents that are gone."""
+        """Raise if a backup has replaced the project's data: the work in progress is about documents that are gone."""
         if self._when_restored() != self._restored:
             raise _ReplacedError
 
@@ -116,7 +116,7 @@ class Worker:
             connection.execute(update(schema.worker).values(**values))
 
     def _begin(self) -> None:
-        """Take over from a worker that may have been killed in the middle of training."""
+        """Take over from a worker that may have been killed during training."""
         with self.project.database.write() as connection:
             if connection.execute(select(schema.worker.c.id)).first() is None:
                 connection.execute(
@@ -195,8 +195,8 @@ class Worker:
             prediction = rules.predict(document)
         if version.kind != TRAINED:
             with self.project.database.read() as connection:
-                suggested = given.is_suggested(connection, entry.id)
-            prediction = given.with_suggestions(document, prediction) if suggested else prediction
+                suggested = imported_entities.is_suggested(connection, entry.id)
+            prediction = imported_entities.with_suggestions(document, prediction) if suggested else prediction
         try:
             self._save(version.id, entry.id, prediction)
         except OSError as error:

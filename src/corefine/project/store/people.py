@@ -48,7 +48,7 @@ def by_id(connection: Connection, person_id: int) -> Person | None:
 
 
 def first_owner(connection: Connection) -> Person:
-    """The owner, as whom a server on loopback serves everybody; made if there is none."""
+    """The first owner; made if there is none. A server on loopback treats everybody as this owner."""
     owners = _PERSON.where(PEOPLE.role == OWNER, PEOPLE.active).order_by(PEOPLE.id)
     return _first(connection, owners) or add(connection, "owner", OWNER)
 

@@ -96,7 +96,7 @@ assignments = Table(
     Column("lease_until", Float, nullable=False),
     Column("touched_at", Float, nullable=False),
 )
-"""Who works on which document: one opened is one session."""
+"""Who works on which document. A document that a person has opened is one session."""
 
 events = Table(
     "events",

@@ -28,7 +28,7 @@ T = TypeVar("T")
 _Write = tuple[Callable[[Connection], Any], Future[Any]]
 
 MOST_AT_ONCE = 200
-"""Writes in one transaction; bounds how long one of them may wait for the others."""
+"""Most writes in one transaction. It limits how long one of them waits for the others."""
 
 PATIENCE_SECONDS = 5.0
 """How long a write waits for an unreachable database, for example while PostgreSQL restarts."""

@@ -83,7 +83,7 @@ def restore(path: Path, folder: Path, *, database: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RestoredHere(Generic[T]):
-    """What came of `restore_here`: `kept` is a backup of what was there before, `result` what the caller asked for."""
+    """The result of `restore_here`: `kept` is a backup of the previous data, `result` is what `then` returned."""
 
     kept: Path
     documents: int
@@ -91,7 +91,7 @@ class RestoredHere(Generic[T]):
 
 
 def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) -> RestoredHere[T]:
-    """Put a backup in the place of all that a project has, while its server runs; but nobody may be served meanwhile.
+    """Replace all data of a project by a backup while its server runs. Nobody may be served meanwhile.
 
     `then` runs in the transaction that replaces the rows, so that both are done, or neither. The caller must forget
     what memory has, also if this raises. Predictions are made again by the background process.
@@ -134,7 +134,7 @@ def _rows_of(path: Path) -> Iterator[Connection]:
 
 
 def _replace_rows(source: Connection, target: Connection, then: Callable[[Connection], T]) -> tuple[int, T]:
-    """Put other rows into all tables but that of the writers, among whom is this server.
+    """Replace the rows of all tables except that of the writers, which has a row of this server.
 
     Returns how many documents people are asked about then, and what `then` returns.
     """
@@ -150,7 +150,7 @@ def _replace_rows(source: Connection, target: Connection, then: Callable[[Connec
 
 @contextmanager
 def _swapped(folder: Path, other: Path) -> Iterator[None]:
-    """The other folder, which may be missing, in the place of a folder; back again if the block raises."""
+    """Replace a folder by another, which may be missing. If the block raises, the old one is put back."""
     aside = other.with_name(f"{other.name}.before")
     with ExitStack() as back:
         for source, target in ((folder, aside), (other, folder)):
@@ -162,7 +162,7 @@ def _swapped(folder: Path, other: Path) -> Iterator[None]:
 
 
 def _remove(folder: Path, aside: Path) -> None:
-    """Remove a folder at once: a part of it would be taken for the whole."""
+    """Remove a folder in one step: what is left of a half-removed one would be taken for the whole."""
     try:
         folder.rename(aside)
     except OSError:

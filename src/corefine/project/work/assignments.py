@@ -17,7 +17,7 @@ from corefine.errors import DocumentTakenError
 from corefine.project.store import schema
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.settings import ProjectConfig
-from corefine.project.work.given import copy_answers
+from corefine.project.work.imported_entities import copy_answers
 
 _COLUMNS = schema.assignments.c
 _UPDATE = update(schema.assignments).where(

@@ -66,14 +66,14 @@ class Workspaces:
             yield workspace
 
     def forget(self, person_id: int) -> None:
-        """Drop what memory has of a person; it is read from the log again."""
+        """Drop a person's sessions from memory; they are read from the log again."""
         self._workspaces.pop(person_id, None)
         with self._lock:
             for key in [key for key in self._open if key[0] == person_id]:
                 del self._open[key]
 
     def forget_all(self) -> None:
-        """Drop all that memory has: other data was put in the project's place. Nobody may be at work meanwhile."""
+        """Drop everything in memory, because a backup has replaced the project's data. Nobody may work meanwhile."""
         self._settings_unknown = True
         self.without_budget.clear()
         self._workspaces.clear()
@@ -98,7 +98,7 @@ class Workspaces:
         return self._cost
 
     def _look_up_settings(self) -> None:
-        """Read them, if it is not certain which ones hold."""
+        """Read the settings again if it is not certain which ones are stored."""
         if self._settings_unknown:
             self._cost = self.project.cost
             self._use_settings(self.project.settings)

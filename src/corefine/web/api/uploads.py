@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from corefine.errors import InputError
 from corefine.project.store.settings import LANGUAGES, checked_language
 from corefine.project.uploads import FileResult, Upload
-from corefine.project.work.given import Use
+from corefine.project.work.imported_entities import Use
 from corefine.web.api.context import InContext, Owner, owner
 from corefine.web.api.problems import not_found
 

@@ -263,7 +263,7 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _marks_spaces(tokenizer: Any) -> bool:
-    """Whether a word within a text is another sub-word than one at its beginning, as byte-level tokenizers have it."""
+    """Whether a word is split differently within a text than at its beginning, as by byte-level tokenizers."""
     pre_tokenizer = json.loads(tokenizer.backend_tokenizer.to_str())["pre_tokenizer"] or {}
     steps = pre_tokenizer.get("pretokenizers", [pre_tokenizer])
     return any(step.get("type") == "ByteLevel" and not step.get("add_prefix_space") for step in steps)

@@ -1,1 +1,1 @@
-"""One file a step; a step that has been released is never changed."""
+"""One file for each step. A step that has been released is never changed."""

@@ -22,7 +22,7 @@ from corefine.project.learning.worker import Worker
 from corefine.project.results.export import export
 from corefine.project.store.predictions import EMPTY
 from corefine.project.work.edits import Mark
-from corefine.project.work.given import Use, checked_use, import_and_use, with_suggestions
+from corefine.project.work.imported_entities import Use, checked_use, import_and_use, with_suggestions
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import change
 
