@@ -71,10 +71,11 @@ def test_conllu(document: Document) -> None:
     assert again == [document]
 
 
-PLAIN = documents(words=st.sampled_from(["Ann", "met", "her", "sister", "Bo", "don't", ".", "Анна", "a-b"]))
+ENGLISH = ("Ann", "met", "her", "sister", "Zoë", "don't", ".", "a-b")
+PLAIN = documents(words=st.sampled_from([*ENGLISH, "Анна"]))
 
 
-@given(PLAIN)
+@given(documents(words=st.sampled_from(ENGLISH)))  # Cyrillic words would bring the rules of another language
 def test_brat_keeps_mentions_whatever_becomes_of_tokens(document: Document) -> None:
     with tempfile.TemporaryDirectory() as folder:
         lost = write(document, folder, "brat", lossy=True)
