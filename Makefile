@@ -44,10 +44,13 @@ starter: $(READY)  ## Train the model that ships (COREFINE_MIRROR: a folder with
 strong: $(READY)  ## Train the stronger model that ships; it needs the extra `strong`
 	$(BIN)/python tools/make_starter.py --name strong
 
-bench: $(READY)  ## Measure every bar on this machine
+bench: $(READY)  ## Measure every bar on this machine (FASTCOREF=VENV/bin/python: an environment with fastcoref)
 	missed=0; for bar in imports links session scores formats model committee long retraining cold_start answer browser load disturbed large questions; do \
 	  echo "== $$bar"; $(BIN)/python benchmarks/$$bar.py || missed=1; \
-	done; exit $$missed
+	done; \
+	if test -n "$(FASTCOREF)"; then echo "== fastcoref"; $(BIN)/python benchmarks/fastcoref.py --python $(FASTCOREF) || missed=1; \
+	else echo "== fastcoref is left out: make bench FASTCOREF=VENV/bin/python, see benchmarks/fastcoref.py"; fi; \
+	exit $$missed
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(or $(shell command -v $(PYTHON)),python3) -m venv $(VENV)

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from command import Corpora, Json, Seed, report, run
+from command import Corpora, Json, Seed, corpora_folder, report, run
 from corefine.annotation.annotators import GoldAnnotator, annotate
 from corefine.annotation.labels import Labels
 from corefine.annotation.session import Session
@@ -154,7 +154,7 @@ def main(
     """Cold start in a new language: documents in full, then questions."""
     use_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(corpus, mirror, tokens, questions, seed, Path(folder))
+        found = measure(corpus, corpora_folder(mirror), tokens, questions, seed, Path(folder))
     report(found, described, as_json=json)
 
 

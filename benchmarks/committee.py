@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from command import Json, Rounds, report, run
+from command import Bar, Json, Rounds, missed, report, run
 from corefine.models.committee import Committee
 from corefine.models.devices import use_threads
 from corefine.models.network.config import ModelConfig
@@ -30,7 +30,7 @@ TOKENS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class CommitteeCost:
-    """Seconds to predict a document of so many tokens. `ratio` has a bar: below 2.2."""
+    """Seconds to predict a document of so many tokens, and the committee's over those of one model."""
 
     ratio: float
     cached_ratio: float
@@ -41,6 +41,10 @@ class CommitteeCost:
     members: int
     tokens: int
     threads: int
+
+    @property
+    def failure(self) -> str | None:
+        return missed(Bar("a committee over one model", self.ratio, "below", 2.2))
 
 
 def measure(*, rounds: int = 5, members: int = MEMBERS, tokens: int = TOKENS) -> CommitteeCost:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from corefine.document import Document
@@ -18,7 +16,7 @@ from corefine.models.devices import use_threads
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.model import Model
 from corefine.models.resolver import Resolver
-from measuring import peak_megabytes
+from fastcoref_side import serve
 
 
 def main(documents_file: str, threads: str) -> None:
@@ -27,18 +25,7 @@ def main(documents_file: str, threads: str) -> None:
     tokens = json.loads(Path(documents_file).read_text(encoding="utf-8"))
     documents = [Document.from_sentences(str(number), [words]) for number, words in enumerate(tokens)]
     resolver = Resolver(Model.create(ModelConfig()))
-    say({"ready": True})
-    for _ in sys.stdin:
-        began, cpu = time.perf_counter(), time.process_time()
-        results = resolver.predict(documents)
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-        times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
-        say(times | {"documents": len(results), "megabytes": peak_megabytes()})
-
-
-def say(message: Mapping[str, object]) -> None:
-    sys.stdout.write(json.dumps(dict(message)) + "\n")
-    sys.stdout.flush()
+    serve(lambda: resolver.predict(documents))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import logging
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sized
 from importlib import import_module
 from pathlib import Path
 
@@ -68,12 +68,17 @@ def main(documents_file: str, threads: str, tokens_in_batch: str) -> None:
         build(Path(folder), documents)
         model = fastcoref.FCoref(folder, device="cpu", nlp=None, enable_progress_bar=False)
     import_module("datasets").disable_progress_bars()
-    say({"ready": True, "parameters": sum(model.model.num_parameters())})
+    size = int(tokens_in_batch)
+    serve(lambda: model.predict(documents, is_split_into_words=True, max_tokens_in_batch=size))
+
+
+def serve(predict: Callable[[], Sized]) -> None:
+    """Say that all is ready; then predict and write the times, for each line on standard input."""
+    say({"ready": True})
     for _ in sys.stdin:
         began, cpu = time.perf_counter(), time.process_time()
-        results = model.predict(documents, is_split_into_words=True, max_tokens_in_batch=int(tokens_in_batch))
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-        times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+        results = predict()
+        times = {"seconds": time.perf_counter() - began, "cpu_seconds": time.process_time() - cpu}
         say(times | {"documents": len(results), "megabytes": peak_megabytes()})
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from command import Json, report, run
+from command import Bar, Json, missed, report, run
 
 LIMIT_SECONDS = 0.3
 
@@ -18,6 +18,13 @@ class ImportTimes:
     import_seconds: float
     help_seconds: float
     within_limit: bool
+
+    @property
+    def failure(self) -> str | None:
+        return missed(
+            Bar("import corefine, s", self.import_seconds, "below", LIMIT_SECONDS),
+            Bar("corefine --help, s", self.help_seconds, "below", LIMIT_SECONDS),
+        )
 
 
 def measure(*, runs: int = 5) -> ImportTimes:

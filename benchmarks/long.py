@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from command import Json, report, run
+from command import Bar, Json, missed, report, run
 from measuring import in_own_process, peak_megabytes
 
 SIZES = (6_250, 12_500, 25_000, 50_000)
@@ -29,12 +29,19 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class LongDocuments:
-    """`largest_megabytes` has a bar: below 4096. `growth` is what a token of the last size costs against one of the
-    first, in time of the processor, which a busy machine does not change much: 1 is linear, 8 is quadratic."""
+    """`growth` is what a token of the last size costs against one of the first, in processor time, which a busy machine
+    does not change much: 1 is linear, 8 is quadratic."""
 
     largest_megabytes: float
     growth: float
     points: tuple[Point, ...]
+
+    @property
+    def failure(self) -> str | None:
+        return missed(
+            Bar("memory, MB", self.largest_megabytes, "below", 4096),
+            Bar("a token of the longest over one of the shortest", self.growth, "below", 1.5),
+        )
 
 
 def measure(sizes: tuple[int, ...] = SIZES) -> LongDocuments:

@@ -14,7 +14,7 @@ from functools import partial
 
 import torch
 
-from command import Json, Rounds, report, run
+from command import Bar, Json, Rounds, missed, report, run
 from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.models.network.config import FULL, HeadConfig, ModelConfig
@@ -55,6 +55,15 @@ class Figures:
     cached_predict_seconds: float
     tokens: int
     threads: int
+
+    @property
+    def failure(self) -> str | None:
+        return missed(
+            Bar("the paper's function, speed over the plain way", self.exact_step_speedup, "at least", 2.5),
+            Bar("the default head, speed over the plain way", self.step_speedup, "at least", 8),
+            Bar("the plain way's memory over ours", self.step_memory_ratio, "at least", 4),
+            Bar("predict, speed with cached states", self.cached_predict_speedup, "at least", 8),
+        )
 
 
 def measure(rounds: int = 3) -> Figures:

@@ -8,7 +8,6 @@ make as the response. Scorch computes MUC, B3, both CEAFs and BLANC; corefine th
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +16,10 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from command import Corpora, Json, report, run
+from command import Bar, Corpora, Json, corpora_folder, missed, report, run
+from corefine import Score, score
 from corefine.document import Document, Span, normalise
 from corefine.errors import InputError, MissingExtraError
-from corefine.scores import Score, score
 from corefine.scores.ceaf import ceaf
 from corefine.scores.metrics import b3, blanc_links, lea, mentions, muc
 from corefine.scores.overlap import Overlap
@@ -45,7 +44,7 @@ class Growth:
 class ScoreTimes:
     """Milliseconds of processor time to score all of LitBank, medians of one run.
 
-    speedup           scorch over ours; the bar is 20
+    speedup           scorch over ours
     largest_gap       between the F1 of the two, in percent points, over all documents and metrics: the same work
     linear_factor     how much longer 8n mentions take than n, without CEAF; 8 is linear, 64 quadratic
     """
@@ -58,6 +57,13 @@ class ScoreTimes:
     largest_gap: float
     growth: tuple[Growth, ...]
     linear_factor: float
+
+    @property
+    def failure(self) -> str | None:
+        return missed(
+            Bar("speed over scorch's", self.speedup, "at least", 20),
+            Bar("8n mentions over n", self.linear_factor, "below", 14),
+        )
 
 
 def measure(*, corpora: Path | None = None, rounds: int = 7, sizes: tuple[int, ...] = SIZES) -> ScoreTimes:
@@ -83,8 +89,8 @@ def measure(*, corpora: Path | None = None, rounds: int = 7, sizes: tuple[int, .
 
 
 def litbank(corpora: Path | None = None) -> list[Document]:
-    """All of LitBank, from a folder of corpora (or COREFINE_CORPORA, or where tests look)."""
-    folder = corpora or Path(os.environ.get("COREFINE_CORPORA", "../shared/corpora"))
+    """All of LitBank, from a folder of corpora."""
+    folder = corpora_folder(corpora) or Path("corpora")
     path = folder / "litbank" / "litbank.jsonl.gz"
     if not path.is_file():
         raise InputError(f"{path} is not here; set COREFINE_CORPORA to the folder of corpora")

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from command import Json, Seed, report, run
+from command import Bar, Json, Seed, missed, report, run
 from corefine.annotation.annotators import GoldAnnotator
 from corefine.annotation.revision import Mask, Revision
 from corefine.annotation.session import Session
@@ -40,6 +40,13 @@ class SessionTimes:
     worst_ms: float
     scratch_median_ms: float
     ratio: float
+
+    @property
+    def failure(self) -> str | None:
+        return missed(
+            Bar("p95, ms", self.p95_ms, "below", 20),
+            Bar("ours over from scratch", self.ratio, "below", 0.1),
+        )
 
 
 def measure(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from command import report, run
+from command import Bar, missed, report, run
 from corefine.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,18 @@ def in_words(found: Found) -> str:
 def test_make_bench_runs_every_benchmark() -> None:
     line = next(line for line in (ROOT / "Makefile").read_text("utf-8").splitlines() if "for bar in" in line)
     named = line.partition("for bar in ")[2].partition(";")[0].split()
-    assert set(named) == SCRIPTS - {"fastcoref"}, "fastcoref needs an environment of its own"
+    assert set(named) == SCRIPTS - {"fastcoref"}, "fastcoref needs an environment of its own, which make is given"
+
+
+def test_every_benchmark_checks_its_bars() -> None:
+    texts = {name: (ROOT / "benchmarks" / f"{name}.py").read_text("utf-8") for name in SCRIPTS}
+    assert [name for name, text in texts.items() if "def failure(self)" not in text] == []
+
+
+def test_bars_that_do_not_hold_are_named() -> None:
+    held, low, late = Bar("speed", 2, "at least", 2), Bar("gain", 1, "at least", 2), Bar("p95, ms", 20, "below", 20)
+    assert missed(held) is None
+    assert missed(held, low, late) == "gain: 1, not at least 2; p95, ms: 20, not below 20"
 
 
 def test_results_are_words_or_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,6 +30,4 @@ def test_mistakes_are_made_but_not_everywhere() -> None:
 
 @pytest.mark.bench
 def test_bars(corpora: Path) -> None:
-    times = measure(corpora=corpora)
-    assert times.speedup >= 20
-    assert times.linear_factor < 8 * 1.75  # enumerating pairs would be 64
+    assert measure(corpora=corpora).failure is None

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corefine import score
 from corefine.annotation.revision import decode
 from corefine.corpora import stories
 from corefine.document import Document, Span
 from corefine.models.rules import find_mentions, predict
-from corefine.scores import score
 
 TEXT = (
     "Captain Maria Silva owns a boat . She loves the boat . Tom Reed , her brother , paints it . "

@@ -7,12 +7,11 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
-from corefine import write
+from corefine import score, write
 from corefine.cli import app
 from corefine.document import Document, Span
 from corefine.errors import InputError
 from corefine.models.tagging import with_tags
-from corefine.scores import score
 from corefine.scores.pronouns import is_pronoun
 from helpers.small import finish, rules, short_stories
 

@@ -1,12 +1,12 @@
 """Scores of a response against a key: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1.
 
-`score` and `report` take documents. Each score is computed from the overlaps of the clusters (`overlap`, `metrics`,
-`ceaf`) as a tally. Tallies add up over documents (`results`).
+`report` scores documents, and `corefine.score` also files. A score is a tally of the overlaps of clusters (`overlap`,
+`metrics`, `ceaf`). Tallies add up over documents (`results`).
 """
 
 from __future__ import annotations
 
-from corefine.scores.corpus import DocumentCounts, Report, Singletons, report, report_corefud, score
+from corefine.scores.corpus import DocumentCounts, Report, Singletons, report, report_corefud
 from corefine.scores.metrics import Score, Tally
 from corefine.scores.results import Counts, Scores
 
@@ -20,5 +20,4 @@ __all__ = [
     "Tally",
     "report",
     "report_corefud",
-    "score",
 ]

@@ -58,21 +58,6 @@ class Report:
         return {genre: Counts.total(counts).scored(self.blanc) for genre, counts in grouped.items()}
 
 
-def score(
-    key: Document | Iterable[Document],
-    response: Document | Iterable[Document],
-    *,
-    singletons: Singletons = "keep",
-    pronouns: bool = False,
-    allow_missing: bool = False,
-    blanc: Blanc = "official",
-) -> Scores:
-    """The scores of a response against a key over all documents. See `report` for the arguments."""
-    return report(
-        key, response, singletons=singletons, pronouns=pronouns, allow_missing=allow_missing, blanc=blanc
-    ).scores
-
-
 def report(
     key: Document | Iterable[Document],
     response: Document | Iterable[Document],

@@ -12,7 +12,7 @@ from corefine.annotation.session import Session
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.models.rules import predict
-from corefine.scores import score
+from corefine.scores import report
 from corefine.simulation.config import LEARNING, NEW_FIELD, SimulationConfig
 from corefine.simulation.loop import RoundDone
 from corefine.simulation.rows import RoundRow
@@ -35,7 +35,7 @@ def play(story: Document, *, questions: int) -> tuple[list[Turn], DemoResult]:
     """Ask about a story, and let its gold clusters answer. The first labels are those of the rules."""
 
     def f1() -> float:
-        return score(story, session.relabelled(), singletons="drop").conll_f1
+        return report(story, session.relabelled(), singletons="drop").scores.conll_f1
 
     session = Session(story, predict(story), budget=Budget(questions=questions))
     before = f1()

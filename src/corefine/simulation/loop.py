@@ -18,7 +18,7 @@ from corefine.annotation.revision import decode
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
-from corefine.scores import Counts, score
+from corefine.scores import Counts, report
 from corefine.scores.own import own_scores
 from corefine.simulation.annotating import AnnotatedDocument, Clock, annotate_round, label_fully
 from corefine.simulation.config import FULL, GOLD, SimulationConfig
@@ -159,8 +159,8 @@ def score_model(
     answers = [
         document.with_clusters(decode(prediction)) for document, prediction in zip(documents, predictions, strict=True)
     ]
-    found = score(documents, answers, singletons="drop")
-    pronouns = score(documents, answers, singletons="drop", pronouns=True)
+    found = report(documents, answers, singletons="drop").scores
+    pronouns = report(documents, answers, singletons="drop", pronouns=True).scores
     pairs = [(gold.without_singletons(), answer) for gold, answer in zip(documents, answers, strict=True)]
     return ModelScores(
         conll_f1=round(found.conll_f1, DIGITS),
