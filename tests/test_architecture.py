@@ -33,7 +33,7 @@ ALLOWED = {
         "plugins",
         "annotation", "config", "corpora", "document", "errors", "files", "links", "models", "prediction", "scores"
     },
-    "reproduction": {"annotation", "document", "errors", "files", "links", "simulation"},
+    "reproduction": {"annotation", "document", "errors", "files", "links", "models", "simulation"},
     "project": {
         "annotation", "config", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"
     },

@@ -10,37 +10,42 @@ from corefine.errors import ConfigError
 from corefine.simulation.config import GOLD, LEARNING, NEW_FIELD, SimulationConfig
 from corefine.simulation.grid import Cell
 
+Changes = dict[str, str | float]
+"""Settings of a run by name."""
+Kinds = dict[str, Changes]
+"""What each kind of run changes in the settings."""
+
 GROUPS = ("main", "ours", "selectors", "ablation", "labels", "extensions")
 
 COMPARED = ("main", "ours", "selectors")
 """The groups with a curve in the figures and a row in the table of the comparison."""
 
-MAIN: dict[str, dict[str, Any]] = {
+MAIN: Kinds = {
     "discrete": {},
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
     "random": {"selector": "random"},
 }
-OURS: dict[str, dict[str, Any]] = {
+OURS: Kinds = {
     "ours": dict(LEARNING),
     "app": {**LEARNING, "selector": "likely-entropy", "groups": True},
 }
-SELECTORS: dict[str, dict[str, Any]] = {
+SELECTORS: Kinds = {
     "committee": {"selector": "committee"},
     "lcc-mcu": {"selector": "lcc-mcu"},
     "full": {"protocol": "full"},
 }
-ABLATION: dict[str, dict[str, Any]] = {
+ABLATION: Kinds = {
     "unclustered": {"clustered": False},
     "per-document": {"closure": "per-document"},
     "closure-off": {"closure": "off"},
     "follow-up": {"protocol": "follow-up"},
 }
-LABELS: dict[str, dict[str, Any]] = {
+LABELS: Kinds = {
     "answered": {"labels": "answered"},
     "mix": {"labels": "mix"},
     "certain": {"labels": "certain"},
 }
-EXTENSIONS: dict[str, dict[str, Any]] = {
+EXTENSIONS: Kinds = {
     "infer-first": {"infer_first": True},
     "nearest": {"nearest": True},
     "error-5": {"error_rate": 0.05},
@@ -144,7 +149,7 @@ def grid(
     small, middle, large = asked[(len(asked) - 1) // 2], asked[len(asked) // 2], asked[-1]
     at = chosen.at if budgets is None else {}
     ablation = {kind: ABLATION[kind] for kind in PAPER_ABLATION} if preset == "paper" else ABLATION
-    others: dict[str, tuple[dict[str, dict[str, Any]], Sequence[float]]] = {
+    others: dict[str, tuple[Kinds, Sequence[float]]] = {
         "ours": (OURS, at.get("ours", asked)),
         "labels": (LABELS, at.get("labels", (middle,))),
         "ablation": (ablation, at.get("ablation", (middle,))),
@@ -164,9 +169,9 @@ def grid(
     return list(cells.values())
 
 
-def _named(selectors: Iterable[str]) -> dict[str, dict[str, Any]]:
+def _named(selectors: Iterable[str]) -> Kinds:
     """Kinds of runs by the names of their selectors; those of `module:attribute` by the attribute."""
-    kinds: dict[str, dict[str, Any]] = {}
+    kinds: Kinds = {}
     for selector in selectors:
         kind = selector.rpartition(":")[2].lower()
         if kind in kinds or kind in MAIN:
@@ -175,9 +180,7 @@ def _named(selectors: Iterable[str]) -> dict[str, dict[str, Any]]:
     return kinds
 
 
-def _main(
-    base: SimulationConfig, kinds: dict[str, dict[str, Any]], budgets: Sequence[float], seed: int, *, zero: bool
-) -> Iterator[Cell]:
+def _main(base: SimulationConfig, kinds: Kinds, budgets: Sequence[float], seed: int, *, zero: bool) -> Iterator[Cell]:
     for budget in budgets:
         yield from _cells(base, "main", kinds, [budget], seed)
         if budget == budgets[0]:
@@ -190,15 +193,13 @@ def _gold(base: SimulationConfig, seed: int) -> SimulationConfig:
     return base.with_changes(protocol=GOLD, questions=0.0, seconds=None, seed=seed)
 
 
-def _cells(
-    base: SimulationConfig, group: str, kinds: dict[str, dict[str, Any]], budgets: Sequence[float], seed: int
-) -> Iterator[Cell]:
+def _cells(base: SimulationConfig, group: str, kinds: Kinds, budgets: Sequence[float], seed: int) -> Iterator[Cell]:
     for budget in dict.fromkeys(budgets):
         for kind, changes in kinds.items():
             if base.trains or kind not in COMMITTEES:
                 yield _cell(base, group, kind, changes, budget, seed)
 
 
-def _cell(base: SimulationConfig, group: str, kind: str, changes: dict[str, Any], budget: float, seed: int) -> Cell:
+def _cell(base: SimulationConfig, group: str, kind: str, changes: Changes, budget: float, seed: int) -> Cell:
     config = base.with_changes(questions=budget, seconds=None, seed=seed, **changes)
     return Cell(f"{kind}-q{budget:g}-s{seed}", kind, group, config)

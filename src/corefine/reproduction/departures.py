@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
+from corefine.models.network.config import EncoderConfig, HeadConfig
+from corefine.models.training.recipe import Recipe, TrainingConfig
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import RunRecord
 
 CORPUS_DOCUMENTS = 2802
 CORPUS = "CoNLL-2012 English (2,802 training documents of about 465 tokens)"
 
-Reader = Callable[[RunRecord], Any]
+Reader = Callable[[RunRecord], str]
 
 
 def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
@@ -19,7 +20,7 @@ def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
     plain = [record for record in records if record.kind == "discrete"] or list(records)
     rows = []
     for name, theirs, read in _read_from():
-        ours = list(dict.fromkeys(str(read(record)) for record in plain))
+        ours = list(dict.fromkeys(read(record) for record in plain))
         if ours != [theirs]:
             rows.append((name, theirs, "; ".join(ours)))
     return Table(
@@ -33,30 +34,29 @@ def departures(corpus: str, records: Sequence[RunRecord]) -> Table:
 def _read_from() -> Iterator[tuple[str, str, Reader]]:
     """What the paper did, and a function that reads from a run what that run did."""
     yield "corpus", CORPUS, _corpus
-    yield "encoder", "BiLSTM over GloVe and characters, trained", lambda run: _of(run, "model.encoder", _encoder)
+    yield (
+        "encoder",
+        "BiLSTM over GloVe and characters, trained",
+        lambda run: _of(run, lambda recipe: _encoder(recipe.model.encoder)),
+    )
     yield "budgets", "questions a document", lambda run: run.unit
     yield "labelled first", "25 %", lambda run: f"{100 * run.settings.initial:g} %"
     yield "annotated in each round", "10 %", _round
     yield "training within rounds", "to convergence on everything: at most 20 epochs, patience 2", _rounds
     yield "last training", "from scratch: at most 150 epochs, patience 10", _last
-    yield "learning rate", "Adam, halved on plateaus", lambda run: _of(run, "training", _schedule)
-    yield "mention loss", "none", lambda run: _of(run, "training", _mention_loss)
-    yield "spans", "within sentences", lambda run: _of(run, "model.head", _spans)
-    yield "candidates", "the nearest 100", lambda run: _of(run, "model.head", _candidates)
+    yield "learning rate", "Adam, halved on plateaus", lambda run: _of(run, lambda recipe: _schedule(recipe.training))
+    yield "mention loss", "none", lambda run: _of(run, lambda recipe: _mention_loss(recipe.training))
+    yield "spans", "within sentences", lambda run: _of(run, lambda recipe: _spans(recipe.model.head))
+    yield "candidates", "the nearest 100", lambda run: _of(run, lambda recipe: _candidates(recipe.model.head))
     yield "linked if", "an antecedent is the most probable outcome (argmax)", _decoding
     yield "what unanswered mentions teach", "as much as answered ones (pseudo)", _labels
     yield "pronouns", "by spaCy's tagger", _pronouns
     yield "equal time", "all are compared by time", _time
 
 
-def _of(run: RunRecord, section: str, describe: Callable[[dict[str, Any]], str]) -> str:
-    """A description of a section of the run's recipe; rules have no recipe."""
-    if run.recipe is None:
-        return "nothing is trained: rules"
-    values: Any = run.recipe.to_dict()
-    for part in section.split("."):
-        values = values[part]
-    return describe(values)
+def _of(run: RunRecord, describe: Callable[[Recipe], str]) -> str:
+    """A description of the run's recipe; rules have none."""
+    return "nothing is trained: rules" if run.recipe is None else describe(run.recipe)
 
 
 def _corpus(run: RunRecord) -> str:
@@ -68,11 +68,10 @@ def _corpus(run: RunRecord) -> str:
     return f"{run.corpus} ({documents:,} training documents of about {round(tokens, -2):.0f} tokens)"
 
 
-def _encoder(encoder: dict[str, Any]) -> str:
-    if encoder["kind"] == "bilstm":
-        trained = "BiLSTM over GloVe and characters, trained"
-        return trained if encoder["path"] else "BiLSTM over hashed words and characters, trained"
-    return f"{encoder['path'] or encoder['kind']}, {'trained' if encoder['fine_tune'] else 'frozen'}"
+def _encoder(encoder: EncoderConfig) -> str:
+    if encoder.kind == "bilstm":
+        return f"BiLSTM over {'GloVe' if encoder.path else 'hashed words'} and characters, trained"
+    return f"{encoder.path or encoder.kind}, {'trained' if encoder.fine_tune else 'frozen'}"
 
 
 def _round(run: RunRecord) -> str:
@@ -84,39 +83,38 @@ def _rounds(run: RunRecord) -> str:
     settings = run.settings
     if settings.round_training == "shortcut":
         return f"shortcut: {settings.round_epochs} epochs on at most {settings.round_documents or 'all'} documents"
-    if (recipe := run.recipe) is None:
-        return "nothing is trained: rules"
-    return f"to convergence on everything: {_epochs(recipe.rounds.applied_to(recipe.training).to_dict())}"
+    within = "to convergence on everything"
+    return _of(run, lambda recipe: f"{within}: {_epochs(recipe.rounds.applied_to(recipe.training))}")
 
 
 def _last(run: RunRecord) -> str:
     begin = "from the first model" if run.settings.start == "first" else "from scratch"
-    return _of(run, "training", lambda training: f"{begin}: {_epochs(training)}")
+    return _of(run, lambda recipe: f"{begin}: {_epochs(recipe.training)}")
 
 
-def _epochs(training: dict[str, Any]) -> str:
-    shown = f"at most {training['epochs']} epochs, "
-    shown += f"patience {training['patience']}" if training["patience"] else "the best of all"
-    return shown + (f", at least {training['min_steps']:,} steps" if training["min_steps"] else "")
+def _epochs(training: TrainingConfig) -> str:
+    stop = f"patience {training.patience}" if training.patience else "the best of all"
+    least = f", at least {training.min_steps:,} steps" if training.min_steps else ""
+    return f"at most {training.epochs} epochs, {stop}{least}"
 
 
-def _schedule(training: dict[str, Any]) -> str:
-    if training["schedule"] == "plateau":
-        return "Adam, halved on plateaus" if training["plateau_factor"] == 0.5 else "Adam, lowered on plateaus"
-    mean = f", running mean of weights ({training['ema']:g})" if training["ema"] else ""
-    return f"AdamW, {training['schedule']}{mean}"
+def _schedule(training: TrainingConfig) -> str:
+    if training.schedule == "plateau":
+        return f"Adam, {'halved' if training.plateau_factor == 0.5 else 'lowered'} on plateaus"
+    mean = f", running mean of weights ({training.ema:g})" if training.ema else ""
+    return f"AdamW, {training.schedule}{mean}"
 
 
-def _mention_loss(training: dict[str, Any]) -> str:
-    return f"{training['mention_loss']:g} times, on gold documents" if training["mention_loss"] else "none"
+def _mention_loss(training: TrainingConfig) -> str:
+    return f"{training.mention_loss:g} times, on gold documents" if training.mention_loss else "none"
 
 
-def _spans(head: dict[str, Any]) -> str:
-    return "within sentences" if head["within_sentences"] else "also across sentences"
+def _spans(head: HeadConfig) -> str:
+    return "within sentences" if head.within_sentences else "also across sentences"
 
 
-def _candidates(head: dict[str, Any]) -> str:
-    return f"the {'best' if head['coarse_to_fine'] else 'nearest'} {head['candidates']}"
+def _candidates(head: HeadConfig) -> str:
+    return f"the {'best' if head.coarse_to_fine else 'nearest'} {head.candidates}"
 
 
 def _decoding(run: RunRecord) -> str:
