@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import numpy as np
 
 from corefine.annotation.completed import covers, joined, without_unsaid
@@ -110,3 +111,16 @@ def test_equal_words_and_pronouns_are_proposed() -> None:
     ]
     mark(asked, Span(10, 11))
     assert Span(10, 10) in [proposal.span for proposal in proposals(asked, 1)], "within what is marked"
+
+
+def test_pronouns_of_languages_split_into_characters_and_no_articles() -> None:
+    document = Document.from_sentences("zh", [list("王芳来了。"), list("她看见他们。")], language="zh")
+    asked = Session(document, rules.predict(document.with_clusters([])))
+    mark(asked, Span(0, 1))
+    found = {proposal.span: proposal.why for proposal in proposals(asked, 1)}
+    assert (found[Span(5, 5)], found[Span(8, 9)]) == ("pronoun", "pronoun")
+    spanish = Document.from_sentences("es", ["La vio .".split(), "Ella la vio .".split()], language="es")
+    asked = Session(spanish, replace(rules.predict(spanish), mention_scores=None))
+    assert [proposal.span for proposal in proposals(asked, 1)] == [Span(3, 3)], (
+        "articles would be proposed all the time"
+    )

@@ -251,6 +251,25 @@ def test_it_proposes_the_likeliest_entity_by_a_probable_mention_or_nothing() -> 
     assert (asked.protocol, asked.antecedent) == (Protocol.FOLLOW_UP, None)
 
 
+def test_it_proposes_what_the_model_is_sure_of_and_what_people_named() -> None:
+    document = Document("letters", tuple("abcdef"), (0,), ())
+    scores = np.array([-3.0, -3.0, 3.0, 3.0])
+
+    def proposed(shares: dict[str | int, float], *answers: Answer) -> Span | None:
+        rows: list[dict[str | int, float]] = [{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 1.0}, shares]
+        prediction = replace(prediction_of(rows), mention_scores=scores)
+        session = Session(document, prediction, least_proposal=0.1)
+        for answer in answers:
+            ask(session)
+            session.answer(answer)
+        return ask(session).antecedent
+
+    first, second, third, _ = prediction_of([{"-": 1.0}] * 4).spans
+    assert proposed({"-": 0.2, 0: 0.6, 2: 0.2}) == first, "it is not proposed that the other has 20 %"
+    assert proposed({"-": 0.4, 0: 0.4, 2: 0.2}) == third, "40 % do not make an unlikely span a mention"
+    assert proposed({"-": 0.4, 0: 0.4, 2: 0.2}, Answer(same=True)) in (first, second)
+
+
 def test_probable_mentions_are_asked_about_first_and_a_new_field_still_has_some() -> None:
     rows = [{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.6, 0: 0.4}]
     prediction = replace(prediction_of(rows), mention_scores=np.array([4.0, -4.0, 4.0]))

@@ -29,6 +29,13 @@ def test_a_capital_that_opens_a_sentence_or_a_quotation_is_no_name() -> None:
     assert best_name(DOCUMENT, [noun, quoted, opening]) == noun
 
 
+def test_a_name_is_placed_where_it_first_appears() -> None:
+    """A capital that opens a sentence proves no name, but the same words within another sentence do."""
+    sentences = [["Marrin", "came", "."], ["Then", "she", "left", ":", "Marrin", "was", "tired", "of", "Marrin", "."]]
+    document = Document.from_sentences("d", sentences)
+    assert best_name(document, [Span(0, 0), Span(4, 4), Span(7, 7), Span(11, 11)]) == Span(0, 0)
+
+
 def test_words_are_quoted_as_they_are_written() -> None:
     text = "王芳去了\n书店。"
     tokens = [character for character in text if character.strip()]

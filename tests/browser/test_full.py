@@ -34,7 +34,7 @@ def test_by_keys(shared: Server, visit: Open) -> None:
     page = driver.page
     driver.press("Enter")  # Anna: the first model knows a name when it sees one
     saved(driver, 1)
-    driver.press(*["ArrowRight"] * 3, "Shift+ArrowRight", "Shift+ArrowRight", "n")
+    driver.press(*["ArrowRight"] * 2, "Shift+ArrowRight", "Shift+ArrowRight", "n")  # on from Anna
     saved(driver, 2)
     driver.press("Space")
     page.get_by_text("1 of 3 sentences done; this is sentence 2").wait_for()
@@ -44,7 +44,7 @@ def test_by_keys(shared: Server, visit: Open) -> None:
     page.keyboard.type("ann")
     driver.press("Enter")
     saved(driver, 4)
-    driver.press("Escape", *["ArrowRight"] * 3, "Shift+ArrowRight")
+    driver.press("Escape", *["ArrowRight"] * 2, "Shift+ArrowRight")  # on from Zij
     assert driver.marked("chosen") == (8, 9)
     driver.press("2")  # Anna was mentioned last, the fiets before
     saved(driver, 5)
@@ -58,6 +58,10 @@ def test_by_keys(shared: Server, visit: Open) -> None:
     assert driver.marked("chosen") == (13, 13), "the same words are proposed"
     driver.press("Enter", "Space")
     check(shared, driver, document)
+    assert driver.page.title().startswith("3 of 3 sentences done · in full, by keys")
+    driver.press("Shift+d")
+    page.locator("body[data-page=annotate]").wait_for()
+    assert shared.get(f"/next?document={document}")["state"] == "document-done"
 
 
 def test_by_mouse(shared: Server, visit: Open) -> None:
@@ -95,4 +99,5 @@ def test_by_mouse(shared: Server, visit: Open) -> None:
         page.get_by_text(f"{done} of 3 sentences done").wait_for()
     check(shared, driver, document)
     side.get_by_role("button", name="Finish the document").click()
-    page.get_by_role("heading", name="Documents", exact=True).wait_for()
+    page.locator("body[data-page=annotate]").wait_for()
+    assert shared.get(f"/next?document={document}")["state"] == "document-done"

@@ -9,6 +9,7 @@ import pytest
 
 from corefine.annotation.question import Answer, Reply
 from corefine.corpora import stories
+from corefine.document import Document, Span
 from corefine.models.load import load
 from corefine.project import Project
 from corefine.project.learning import training
@@ -16,6 +17,7 @@ from corefine.project.learning.worker import Worker, _load
 from corefine.project.results.export import export
 from corefine.project.store import documents, predictions
 from corefine.project.store.settings import ProjectConfig
+from corefine.project.work import edits
 from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import new_id
@@ -94,6 +96,42 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         export(project, tmp_path / "model", "model")
         again = load(tmp_path / "model", device="cpu")
         assert again.predict(every[0]).prediction.spans == project.predictions.load(3, 1).spans
+
+
+@pytest.mark.usefixtures("starter")
+def test_two_documents_in_full_are_trained_on_at_once(tmp_path: Path) -> None:
+    """However short they are: nobody waits for the usual number of answers."""
+    sentences = ["Anna kocht een fiets .".split(), "Zij lachte .".split()]
+    with Project(tmp_path / "project") as project:
+
+        def add(connection: Any) -> None:
+            for name in "abc":
+                documents.add(connection, Document.from_sentences(name, sentences, language="nl"))
+
+        project.writer.write(add)
+        worker = Worker(project)
+        worker.settle()
+        workspaces = Workspaces(project)
+        with workspaces.of(project.owner().id) as workspace:
+            for document in (1, 2):
+                workspace.open(document)
+                workspace.edit(new_id(), document, edits.Mark(Span(0, 0)))
+                workspace.edit(new_id(), document, edits.Mark(Span(5, 5), Span(0, 0)))
+                workspace.edit(new_id(), document, edits.Complete((0,)))
+                workspace.finish(document)
+                assert not training.is_due(project), "a sentence is not ticked off"
+                workspace.edit(new_id(), document, edits.Complete((1,)))
+                workspace.finish(document)
+                assert training.is_due(project) is (document == 2)
+        worker.settle()
+        with project.database.read() as connection:
+            trained = predictions.all_versions(connection)[-1]
+        assert (trained.kind, trained.state) == ("trained", "ready"), trained.message
+        assert project.predictions.exists(trained.id, 3), "it reads the others, to ask about them"
+        project.change_settings(ProjectConfig(retrain_every=0))
+        with Workspaces(project).of(project.owner().id) as workspace:
+            workspace.finish(2)
+        assert not training.is_due(project), "this project trains only on demand"
 
 
 def _answer(workspaces: Workspaces, person: int) -> None:

@@ -21,6 +21,20 @@ def of(word: str, language: str | None = None, **layers: str) -> bool:
         ("nl", "ik Haar z'n zich hun -ie", "die dat vrouw er"),
         ("es", "él su nos Ella conmigo", "que quien Ana donde"),
         ("ru", "он Его неё своей себя нами", "который это Анна"),
+        ("de", "ich Sie ihrem unser euch sich", "die das wer Frau"),
+        ("fr", "je J' elle leur soi nous", "qui que cette Anne"),
+        ("it", "io Lei suo loro ci", "che chi questo Anna"),
+        ("pt", "eu Ela lhe seu você", "que quem este Ana"),
+        ("ca", "jo Ella seva nosaltres", "que qui aquest Anna"),
+        ("pl", "ja Jej niego swoją nami", "który to Anna"),
+        ("cs", "já Její něho svou námi", "který to Anna"),
+        ("sv", "jag Hennes sin oss", "som vem Anna"),
+        ("da", "jeg Hendes sin os", "som hvem Anna"),
+        ("nb", "jeg Hennes sin oss", "som hvem Anna"),
+        ("tr", "ben Onun kendisi bizim", "bu kim Anna"),
+        ("zh", "她 他们 您 自己", "这 谁 王芳"),
+        ("ja", "彼 彼女 私たち 自分", "これ 誰 王"),
+        ("ar", "هو هي نحن", "هذا من مريم"),
     ],
 )
 def test_words_of_each_language(language: str, yes: str, no: str) -> None:
@@ -32,7 +46,7 @@ def test_without_a_language_english_is_meant() -> None:
     assert of("she")
     assert of("she", "en-GB")
     assert not of("she", "nl")
-    assert not of("sie", "de")
+    assert not of("she", "xx")
 
 
 def test_a_curly_apostrophe_is_an_apostrophe() -> None:
@@ -60,6 +74,15 @@ def test_only_a_single_token_is_a_pronoun() -> None:
     document = Document("d", ("she", "her", "he"), (0,))
     assert not is_pronoun(document, Span(0, 1))
     assert not is_pronoun(document, SplitSpan([(0, 0), (2, 2)]))
+
+
+def test_in_languages_split_into_characters_a_pronoun_may_have_several() -> None:
+    document = Document("d", tuple("他们看见她和他"), (0,), language="zh")
+    found = [
+        span for span in (Span(i, j) for i in range(7) for j in range(i, min(i + 4, 7))) if is_pronoun(document, span)
+    ]
+    assert found == [Span(0, 0), Span(0, 1), Span(4, 4), Span(6, 6)]
+    assert not is_pronoun(document, SplitSpan([(0, 0), (4, 4)]))
 
 
 def test_english_pronouns_know_number_and_gender() -> None:

@@ -20,6 +20,8 @@ from corefine.prediction import NONE, Floats, Indices
 
 AT_ONCE = 64
 """How many rows have their gain computed at once."""
+SURE = 0.5
+"""An entity with this probability is proposed even if none of its mentions is likely by itself."""
 
 _DEFAULT_SELECTORS: dict[Protocol, Callable[[], Selector]] = {
     Protocol.PAIRWISE: PairwiseEntropy,
@@ -38,9 +40,9 @@ class Chooser:
     answers           the standing answers, which the revision and the links already include
     groups            which mentions can be asked about together; None: always ask one by one. With groups, mentions
                       whose words were asked about before come last
-    least_proposal    a discrete question proposes the most probable entity, shown by a span that is probably a
-                      mention. If no such entity has this probability, the question asks only for the first
-                      appearance. With 0 it proposes the most probable antecedent
+    least_proposal    a discrete question proposes the most probable entity that people named, that has a likely
+                      mention, or that the model is sure of. If no such entity has this probability, the question asks
+                      only for the first appearance. With 0 it proposes the most probable antecedent
     plausible         [N] the mentions to ask about and to propose in a text that the model knows little about; None in
                       other texts. While least_gain is above 0, only these are asked about, without a random sample
                       and without repeating words
@@ -269,17 +271,27 @@ class Chooser:
         return (None if self._protocol is Protocol.FOLLOW_UP else antecedent), probability
 
     def _likely_entity(self, row: int, likely: Mask) -> tuple[Span | None, float]:
-        """The most probable antecedent in the most probable entity, among likely mentions, and that entity's mass."""
+        """The most probable entity that can be proposed, and its probability.
+
+        It is shown by its most probable antecedent, by a likely mention if it has one.
+        """
         revision = self.revision
         candidates, chances = revision.prediction.candidates[row], revision.rows[row, 1:]
         _, entity = np.unique(revision.labels[candidates], return_inverse=True)
         mass = np.bincount(entity, weights=chances)[entity]
-        fits = ~revision.blocked[row] & likely[candidates]
+        good = likely[candidates] | self._named(candidates)
+        sure = mass >= SURE if self.plausible is None else np.zeros_like(good)
+        fits = ~revision.blocked[row] & (good | sure)
         if not fits.any() or (best := mass[fits].max()) < self._least_proposal:
             return None, 0.0
         columns = np.flatnonzero(fits & (mass == best))
-        column = columns[np.lexsort((candidates[columns], chances[columns]))[-1]]  # ties go to the nearest
-        return revision.nodes.spans[candidates[column]], float(best)
+        order = np.lexsort((candidates[columns], chances[columns], good[columns]))  # ties go to the nearest
+        return revision.nodes.spans[candidates[columns[order[-1]]]], float(best)
+
+    def _named(self, nodes: Indices) -> Mask:
+        """Which spans are mentions because people said so."""
+        spans, links = self.revision.nodes.spans, self._links
+        return np.array([node != NONE and links.entity_id(spans[node]) is not None for node in nodes.tolist()])
 
     def _corrected(self, number: int) -> Question | None:
         """A question about a span with corrected boundaries, in place of the question that it was corrected in."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from corefine.annotation.session import Session
 from corefine.document import Cluster, Document, Span, document_order
-from corefine.scores.pronouns import is_pronoun
+from corefine.scores.pronouns import is_pronoun, is_rather_article, longest_pronoun
 
 LONGEST = 8
 """The longest string of tokens that is looked for again."""
@@ -72,9 +72,11 @@ def _candidates(session: Session, document: Document, whole: Span, marked: list[
             if (other := latest.get(_words(document, span))) is not None:
                 yield Proposal(span, other, "words")
     before = [span for span in marked if span.start < whole.start]
-    for token in tokens:
-        if is_pronoun(document, Span(token, token)):
-            yield Proposal(Span(token, token), before[-1] if before else None, "pronoun")
+    for length in range(min(longest_pronoun(document), whole.width), 0, -1):
+        for start in tokens[: whole.width - length + 1]:
+            span = Span(start, start + length - 1)
+            if is_pronoun(document, span) and not is_rather_article(document, span):
+                yield Proposal(span, before[-1] if before else None, "pronoun")
     yield from _of_model(session, whole, set(marked))
 
 

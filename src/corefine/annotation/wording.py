@@ -38,7 +38,11 @@ def quoted_with_place(document: Document, span: Span) -> str:
 
 
 def best_name(document: Document, mentions: Iterable[Span]) -> Span:
-    """The mention that names an entity best: a name before a noun, a noun before a pronoun, then the first."""
+    """The mention that names an entity best: a name before a noun, a noun before a pronoun.
+
+    Of those with the same words it is the first, which may open a sentence.
+    """
+    spans = list(mentions)
 
     def rank(span: Span) -> tuple[bool, int, int]:
         opens = document.sentence_starts[document.sentence_of(span)]
@@ -48,7 +52,8 @@ def best_name(document: Document, mentions: Iterable[Span]) -> Span:
         is_name = 2 * capitals >= len(tokens)
         return not is_pronoun(document, span), min(capitals, MOST_OF_NAME) if is_name else 0, -span.start
 
-    return max(mentions, key=rank)
+    words = document.words(max(spans, key=rank)).casefold()
+    return min((span for span in spans if document.words(span).casefold() == words), key=document_order)
 
 
 def spans_in_order(entry: LogEntry) -> list[Span]:

@@ -65,19 +65,96 @@ _RUSSIAN = """
     свой своя своё свое свои своего своей своему своим своём своем свою своею своих своими
 """
 
+_GERMAN = """
+    ich mich mir mein meine meinen meinem meiner meines du dich dir dein deine deinen deinem deiner deines
+    er ihn ihm sein seine seinen seinem seiner seines sie ihr ihre ihren ihrem ihrer ihres ihnen es sich man
+    wir uns unser unsere unseren unserem unserer unseres euch euer eure euren eurem eurer eures
+"""
+_FRENCH = """
+    je j' me m' moi mon ma mes mien mienne miens miennes tu te t' toi ton ta tes tien tienne tiens tiennes
+    il elle on lui le la l' les se s' soi son sa ses sien sienne siens siennes eux ils elles leur leurs
+    nous notre nos nôtre nôtres vous votre vos vôtre vôtres
+"""
+_ITALIAN = """
+    io me mi mio mia miei mie tu te ti tuo tua tuoi tue lui lei egli ella esso essa lo la gli le si sé suo sua suoi sue
+    noi ci nostro nostra nostri nostre voi vi vostro vostra vostri vostre loro essi esse li
+"""
+_PORTUGUESE = """
+    eu me mim meu minha meus minhas comigo tu te ti teu tua teus tuas contigo você vocês
+    ele ela eles elas lhe lhes se si seu sua seus suas consigo
+    nós nos nosso nossa nossos nossas conosco vós vos vosso vossa vossos vossas convosco
+"""
+_CATALAN = """
+    jo em m' me mi meu meva meus meves tu et t' te teu teva teus teves vostè vostès
+    ell ella ells elles li es s' se si seu seva seus seves ho
+    nosaltres ens nostre nostra nostres vosaltres us vos vostre vostra vostres
+"""
+_POLISH = """
+    ja mnie mi mną mój moja moje mojego mojej mojemu moim moją moich moimi
+    ty ciebie cię tobie ci tobą twój twoja twoje twojego twojej twojemu twoim twoją twoich twoimi
+    on jego go niego jemu mu niemu nim ona jej niej ją nią ono oni one ich nich im nimi
+    my nas nam nami nasz nasza nasze naszego naszej naszemu naszym naszą naszych naszymi
+    wy was wam wami wasz wasza wasze waszego waszej waszemu waszym waszą waszych waszymi
+    siebie sobie sobą swój swoja swoje swojego swojej swojemu swoim swoją swoich swoimi
+"""
+_CZECH = """
+    já mě mne mně mnou můj moje mého mému mém mým mou mojí moji mých mými
+    ty tebe tě tobě tebou tvůj tvoje tvého tvému tvém tvým tvou tvojí tvoji tvých tvými
+    on jeho ho něho něj jemu mu němu něm jím ním ona jí ji ní ni jej ono oni ony jich nich jim nim ně jimi nimi jejich její
+    my nás nám námi náš naše našeho našemu našem naším naši našich našimi
+    vy vás vám vámi váš vaše vašeho vašemu vašem vaším vaši vašich vašimi
+    sebe sobě sebou svůj svoje svého svému svém svým svou svojí svoji svých svými
+"""
+_SWEDISH = """
+    jag mig min mitt mina du dig din ditt dina han honom hans hon henne hennes den det dess
+    vi oss vår vårt våra ni er ert era de dem deras dom sig sin sitt sina man
+"""
+_DANISH = """
+    jeg mig min mit mine du dig din dit dine han ham hans hun hende hendes den det dens dets
+    vi os vores jer jeres de dem deres sig sin sit sine man
+"""
+_NORWEGIAN = """
+    jeg meg min mitt mine du deg din ditt dine han ham hans hun henne hennes den det dens dets
+    vi oss vår vårt våre dere deres de dem seg sin sitt sine man
+"""
+_TURKISH = """
+    ben beni bana benim bende benden sen seni sana senin sende senden o onu ona onun onda ondan
+    biz bizi bize bizim bizde bizden siz sizi size sizin sizde sizden onlar onları onlara onların onlarda onlardan
+    kendim kendin kendisi kendini kendine kendisini kendisine kendileri
+"""
+_CHINESE = """
+    我 你 妳 您 他 她 它 牠 祂 咱 自己 我们 我們 你们 你們 妳們 您们 您們 他们 他們 她们 她們 它们 它們 牠們 咱们 咱們
+"""
+_JAPANESE = """
+    私 わたし わたくし 僕 ぼく 俺 おれ あなた 貴方 君 きみ 彼 彼女 彼ら 彼女ら 彼女たち 彼女達 私たち 私達 僕たち 僕ら 我々
+    自分
+"""
+_ARABIC = "أنا أنت أنتِ أنتَ هو هي هما هم هن نحن أنتم أنتن أنتما"
+
+_LISTS = {
+    "nl": _DUTCH, "es": _SPANISH, "ru": _RUSSIAN, "de": _GERMAN, "fr": _FRENCH, "it": _ITALIAN, "pt": _PORTUGUESE,
+    "ca": _CATALAN, "pl": _POLISH, "cs": _CZECH, "sv": _SWEDISH, "da": _DANISH, "nb": _NORWEGIAN, "no": _NORWEGIAN,
+    "tr": _TURKISH, "zh": _CHINESE, "ja": _JAPANESE, "ar": _ARABIC,
+}  # fmt: skip
+
 PRONOUNS: dict[str, frozenset[str]] = {
     "en": frozenset(ENGLISH),
-    "nl": frozenset(_DUTCH.split()),
-    "es": frozenset(_SPANISH.split()),
-    "ru": frozenset(_RUSSIAN.split()),
+    **{language: frozenset(words.split()) for language, words in _LISTS.items()},
 }
 """Pronouns in lower case, by language code."""
 
 RATHER_ARTICLES: dict[str, frozenset[str]] = {
     "nl": frozenset({"het", "'t"}),
     "es": frozenset({"la", "las", "lo", "los"}),
+    "fr": frozenset({"le", "la", "l'", "les"}),
+    "it": frozenset({"la", "le", "lo", "gli"}),
+    **dict.fromkeys(("sv", "da", "nb", "no"), frozenset({"den", "det", "de"})),
 }
 """Pronouns that are more often articles, by language code."""
+
+BY_CHARACTERS = frozenset({"zh", "ja"})
+"""Languages with a list whose texts are split into characters."""
+LONGEST_BY_CHARACTERS = max(len(word) for language in BY_CHARACTERS for word in PRONOUNS[language])
 
 PRONOUN_TAGS = frozenset({"PRON", "PRP", "PRP$"})
 """How Universal Dependencies and the Penn Treebank tag a pronoun."""
@@ -93,10 +170,12 @@ TAG_LAYERS = ("upos", "pos", "xpos")
 def is_pronoun(document: Document, span: Span) -> bool:
     """Whether a mention is a pronoun: one token with a pronoun's tag or, if the tag does not decide, a listed word.
 
-    A document without a language counts as English. For a language without a list only tags decide.
+    A document without a language counts as English. For a language without a list only tags decide. In languages that
+    are split into characters, a listed word may have several tokens.
     """
     if span.start != span.end:
-        return False
+        several = len(span.parts) == 1 and span.width <= longest_pronoun(document)
+        return several and _is_listed(document, span, PRONOUNS)
     for layer in TAG_LAYERS:
         tag = document.layers[layer][span.start] if layer in document.layers else ""
         if tag in PRONOUN_TAGS:
@@ -106,11 +185,20 @@ def is_pronoun(document: Document, span: Span) -> bool:
     return _is_listed(document, span, PRONOUNS)
 
 
+def longest_pronoun(document: Document) -> int:
+    """The number of tokens that a pronoun can have in the document's language."""
+    return LONGEST_BY_CHARACTERS if _language(document) in BY_CHARACTERS else 1
+
+
 def is_rather_article(document: Document, span: Span) -> bool:
     """Whether a span is a single word that can be a pronoun but is more often an article."""
     return span.start == span.end and _is_listed(document, span, RATHER_ARTICLES)
 
 
 def _is_listed(document: Document, span: Span, lists: dict[str, frozenset[str]]) -> bool:
-    language = (document.language or "en").split("-")[0].lower()
-    return document.tokens[span.start].lower().replace("’", "'") in lists.get(language, frozenset())
+    words = "".join(document.tokens[span.start : span.end + 1]).lower().replace("’", "'")
+    return words in lists.get(_language(document), frozenset())
+
+
+def _language(document: Document) -> str:
+    return (document.language or "en").split("-")[0].lower()

@@ -141,6 +141,18 @@ def answers_by_document(connection: Connection, person_id: int | None = None) ->
     return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
 
 
+def documents_edited(connection: Connection, person_id: int) -> set[int]:
+    """The documents that a person has edited in the review, or annotated in full or in part."""
+    query = select(EVENTS.document_id).where(EVENTS.person_id == person_id, EVENTS.kind == "edit")
+    return set(connection.execute(query.distinct()).scalars())
+
+
+def documents_with_complete_parts(connection: Connection) -> set[int]:
+    """The documents in which somebody has ticked sentences off as annotated in full."""
+    query = select(EVENTS.document_id).where(EVENTS.kind == "edit", EVENTS.event.contains('"complete"'))
+    return set(connection.execute(query.distinct()).scalars())
+
+
 def documents_with_withdrawals(connection: Connection, person_id: int) -> list[int]:
     """The documents in which a person took something back, so that not every answer in the log stands."""
     back = EVENTS.kind.in_(("undo", "redo", "withdraw")) | EVENTS.event.contains('"withdrawing"')

@@ -68,7 +68,7 @@ class ProjectConfig(Config):
         0.05, "A document ends when no answer has at least this probability of correcting the model; 0: never."
     )
     least_proposal: Share = setting(
-        0.05, "The probability that an entity needs to be proposed; below it, only the first appearance is asked for."
+        0.1, "The probability that an entity needs to be proposed; below it, only the first appearance is asked for."
     )
     groups: bool = setting(
         True, "Whether one question can be about several mentions with the same words (discrete only)."

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from corefine.errors import DocumentTakenError
-from corefine.project.store import schema
+from corefine.project.store import log, schema
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.imported_entities import copy_answers
+
+FEWEST_IN_FULL = 2
+"""So many documents annotated in full are enough to train a model on."""
 
 _COLUMNS = schema.assignments.c
 _UPDATE = update(schema.assignments).where(
@@ -53,6 +56,13 @@ def find(connection: Connection, person_id: int, document_id: int) -> Assignment
 
 def change(connection: Connection, person_id: int, document_id: int, **values: object) -> None:
     connection.execute(_UPDATE, {"of_person": person_id, "of_document": document_id, **values})
+
+
+def request_training_in_full(connection: Connection) -> None:
+    """Ask the worker to train, if at least two documents that are done were annotated in full."""
+    done = connection.execute(select(_COLUMNS.document_id).where(_COLUMNS.done)).scalars()
+    if len(log.documents_with_complete_parts(connection) & set(done)) >= FEWEST_IN_FULL:
+        connection.execute(update(schema.worker).values(requested=True))
 
 
 class Assignments:

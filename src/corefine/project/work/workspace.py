@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
+from corefine.annotation.completed import is_whole
 from corefine.annotation.log import Action, Budget, Outcome
 from corefine.annotation.question import Answer, Question
 from corefine.annotation.session import Session
@@ -211,9 +212,16 @@ class Workspace:
         return self._step(client_id, "redo")
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
-        """Mark a document as finished, or as not finished."""
+        """Mark a document as finished, or as not finished. The second one annotated in full starts a training."""
         opened = self.open(document_id)
-        self._write(lambda connection: assignments.change(connection, self.person_id, document_id, done=done))
+        in_full = done and is_whole(opened.session.complete, opened.session.document)
+
+        def finish(connection: Connection) -> None:
+            assignments.change(connection, self.person_id, document_id, done=done)
+            if in_full and self.workspaces.settings.retrain_every:
+                assignments.request_training_in_full(connection)
+
+        self._write(finish)
         opened.done = done
         (self.finished.add if done else self.finished.discard)(document_id)
 

@@ -35,7 +35,7 @@ routes = APIRouter(prefix="/api/documents", dependencies=[Depends(somebody)])
 
 
 class DocumentRow(BaseModel):
-    """`state` is this person's: new, open (has answers), done, or taken (somebody else has it).
+    """`state` is this person's: new, open (has answers or edits), done, or taken (somebody else has it).
 
     assigned             the people it is assigned to; empty for anybody
     begun_by, done_by    the people who work on it, and those who have finished it
@@ -221,6 +221,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     with here.project.database.read() as connection:
         assignments = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
         counts = log.answers_by_document(connection, person.id)
+        edited = log.documents_edited(connection, person.id)
         taken_back = log.documents_with_withdrawals(connection, person.id)
     if taken_back:
         with workspaces.of(person.id) as workspace:
@@ -234,7 +235,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
             state = "done"
         elif not assignments.has_room(info.id, person.id):
             state = "taken"
-        elif counts.get(info.id):
+        elif counts.get(info.id) or info.id in edited:
             state = "open"
         rows.append(
             DocumentRow(

@@ -61,6 +61,7 @@ export class FullPanel {
       button(ticked ? "Open the sentence again" : "Sentence done", { key: "Space", keys: "Space", class: ticked ? "" : "primary", run: () => page.tick() }),
       button("↑", { class: "quiet", "aria-label": "Previous sentence", "aria-keyshortcuts": "ArrowUp", run: () => page.move(-1) }),
       button("↓", { class: "quiet", "aria-label": "Next sentence", "aria-keyshortcuts": "ArrowDown", run: () => page.move(1) }),
+      page.complete ? button("Finish the document", { key: "⇧D", keys: "Shift+D", class: "primary", run: () => page.finish() }) : null,
     );
   }
 
@@ -138,6 +139,5 @@ export class FullPanel {
   /** Every sentence is ticked off. */
   finished() {
     this.say("Every sentence is done: the model learns all of this document, its mentions too.", "good");
-    this.sentence.append(button("Finish the document", { class: "primary", run: () => this.page.finish() }));
   }
 }

@@ -14,7 +14,7 @@ export function mount(main, app, [id]) {
 
 class FullPage {
   constructor(main, app, id) {
-    Object.assign(this, { app, id, closed: false, sentence: 0, known: null, fresh: null });
+    Object.assign(this, { app, id, closed: false, sentence: 0, known: null, cursor: null });
     this.turn = Promise.resolve(); // one request after the other, in the order of keys and clicks
     this.watch = new Stopwatch();
     const tool = (label, options) => button(label, { class: "small quiet", ...options });
@@ -82,7 +82,12 @@ class FullPage {
     selection.begin({ candidates, span: next?.span ?? null });
     this.taking = false;
     this.panel.show();
-    if (arrive) this.reader.reveal(this.bounds());
+    if (arrive) {
+      this.cursor = null;
+      this.reader.reveal(this.bounds());
+    }
+    const size = view.doc.sentences.length;
+    document.title = [`${known.done.length} of ${size} sentences done`, view.doc.name, this.app.me.project].join(" · ");
   }
 
   /** The marked mentions of the sentence. */
@@ -102,6 +107,7 @@ class FullPage {
     if (!this.known || this.taking) return;
     this.panel.show();
     if (!span) return;
+    this.cursor = span;
     const at = this.reader.view.sentenceOf[first(span)];
     if (at !== this.sentence) {
       this.queue(async () => {
@@ -136,6 +142,7 @@ class FullPage {
     const { span } = this;
     if (!span) return this.panel.say("Select words first: drag over them, or use the arrow keys.", "warn");
     if (to && same(to, span)) return null;
+    this.cursor = span;
     return this.send({ kind: "mark", mention: span, ...(to ? { to } : {}) }, first(span));
   }
 
@@ -178,7 +185,7 @@ class FullPage {
         if (this.closed) return;
         this.take(view, { arrive, after });
         this.changed(`Saved as number ${number}.`);
-        if (view.done.length === this.reader.view.doc.sentences.length) this.panel.finished();
+        if (this.complete) this.panel.finished();
       } catch (problem) {
         if (problem.kind !== "contradiction") throw problem;
         const chosen = await resolveContradiction(problem, this.reader.view.doc);
@@ -203,17 +210,26 @@ class FullPage {
     });
   }
 
+  /** Every sentence is ticked off: the document is done, and the next one comes. */
   async finish() {
+    if (!this.complete) return this.panel.say("Tick every sentence off first.", "warn");
     await post(`/documents/${this.id}/done`, { done: true });
-    this.app.go("documents");
+    this.app.note("The document is done. The model learns from it in the background.");
+    return this.app.go("annotate");
+  }
+
+  /** Whether every sentence is ticked off. */
+  get complete() {
+    return this.known?.done.length === this.reader.view.doc.sentences.length;
   }
 
   // Keys
 
-  /** Select the next or previous word of the sentence. */
+  /** Select the next or previous word of the sentence, beside the words that were selected last. */
   word(direction) {
     const [from, to] = this.bounds();
-    const at = this.span ? (direction > 0 ? last(this.span) : first(this.span)) + direction : direction > 0 ? from : to;
+    const here = this.span ?? this.cursor;
+    const at = here ? (direction > 0 ? last(here) : first(here)) + direction : direction > 0 ? from : to;
     if (at >= from && at <= to) this.reader.selection.set([at, at]);
   }
 
@@ -247,6 +263,7 @@ class FullPage {
       bind(["z", "Ctrl+z"], "Undo", () => this.step("undo")),
       bind(["Shift+z", "Ctrl+Shift+z", "Ctrl+y"], "Redo", () => this.step("redo")),
       bind(["Escape"], "Clear the selection", () => selection().set(null)),
+      bind(["Shift+d"], "Finish the document, once every sentence is done", () => this.finish()),
       bind(["r"], "To the questions", () => this.app.go(`annotate/${this.id}`)),
     ];
   }
