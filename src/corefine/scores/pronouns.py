@@ -100,7 +100,8 @@ _POLISH = """
 _CZECH = """
     já mě mne mně mnou můj moje mého mému mém mým mou mojí moji mých mými
     ty tebe tě tobě tebou tvůj tvoje tvého tvému tvém tvým tvou tvojí tvoji tvých tvými
-    on jeho ho něho něj jemu mu němu něm jím ním ona jí ji ní ni jej ono oni ony jich nich jim nim ně jimi nimi jejich její
+    on jeho ho něho něj jemu mu němu něm jím ním ona jí ji ní ni jej ono oni ony jich nich jim nim ně jimi nimi
+    jejich její
     my nás nám námi náš naše našeho našemu našem naším naši našich našimi
     vy vás vám vámi váš vaše vašeho vašemu vašem vaším vaši vašich vašimi
     sebe sobě sebou svůj svoje svého svému svém svým svou svojí svoji svých svými
@@ -126,8 +127,8 @@ _CHINESE = """
     我 你 妳 您 他 她 它 牠 祂 咱 自己 我们 我們 你们 你們 妳們 您们 您們 他们 他們 她们 她們 它们 它們 牠們 咱们 咱們
 """
 _JAPANESE = """
-    私 わたし わたくし 僕 ぼく 俺 おれ あなた 貴方 君 きみ 彼 彼女 彼ら 彼女ら 彼女たち 彼女達 私たち 私達 僕たち 僕ら 我々
-    自分
+    私 わたし わたくし 僕 ぼく 俺 おれ あなた 貴方 君 きみ 彼 彼女 彼ら 彼女ら 彼女たち 彼女達 私たち 私達 僕たち
+    僕ら 我々 自分
 """
 _ARABIC = "أنا أنت أنتِ أنتَ هو هي هما هم هن نحن أنتم أنتن أنتما"
 
