@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
-from corefine.annotation.labels import KEEP, Labels, label_policy
-from corefine.document import Document, Span
-from corefine.errors import ConfigError, InputError, ModelError
+from corefine.annotation.labels import Labels
+from corefine.document import Document
+from corefine.errors import InputError, ModelError
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.training import jobs
@@ -30,9 +28,6 @@ from corefine.models.training.events import (
     TrainingEvent,
     to_json,
 )
-from corefine.models.training.loss import kept_loss, targets_for
-from corefine.models.training.optimiser import Plateau
-from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import Recipe, TrainingConfig
 from corefine.models.training.trainer import train
 from helpers import tiny
@@ -53,19 +48,6 @@ def losses(events: Iterable[TrainingEvent]) -> list[float]:
 def finished(config: TrainingConfig = tiny.TRAINING, **options: object) -> tuple[Model, list[TrainingEvent]]:
     model = tiny.model()
     return model, list(train(model, LABELS, config, **options))  # type: ignore[arg-type]
-
-
-def test_the_rate_falls_where_the_development_f1_stays() -> None:
-    """Twice as low after the third epoch without a better F1, as torch's ReduceLROnPlateau has it."""
-    config = TrainingConfig(schedule="plateau", plateau_patience=2, plateau_factor=0.5)
-    weight = torch.nn.Parameter(torch.zeros(1))
-    adam = torch.optim.Adam([weight], lr=1.0)
-    torchs = torch.optim.lr_scheduler.ReduceLROnPlateau(adam, mode="max", factor=0.5, patience=2)
-    ours = Plateau()
-    for f1 in (10.0, 20.0, 20.001, 19.0, 20.0, 18.0, 18.0, 18.0, 30.0, 29.0, 29.0, 29.0, 29.0):
-        ours.see(f1, config)
-        torchs.step(f1)
-        assert ours.factor == adam.param_groups[0]["lr"]
 
 
 def test_a_plateau_outlives_a_resumed_training(tmp_path: Path) -> None:
@@ -275,150 +257,3 @@ def test_documents_of_one_token_or_no_mention_train() -> None:
     ]
     model = tiny.model()
     assert len(losses(train(model, list(map(Labels, odd)), replace(tiny.TRAINING, epochs=2)))) == 2
-
-
-def test_answers_alone_move_only_what_was_answered() -> None:
-    document = DOCUMENTS[0]
-    mention, other = document.clusters[0][:2]
-    answered = Labels(document, full=False, together=((mention, other),))
-    model = tiny.model(config=tiny.EVERY_SPAN)
-    config = replace(tiny.TRAINING, epochs=40, mention_loss=0.0, documents_per_step=1, labels="answered")
-    list(train(model, [answered], config))
-    prediction = model.predict(document)
-    row = prediction.spans.index(other)
-    column = 1 + prediction.candidates[row].tolist().index(prediction.spans.index(mention))
-    assert prediction.probabilities[row, column] > 0.9
-
-
-@pytest.mark.parametrize(
-    ("policy", "others", "unlikely"),
-    [("pseudo", 1.0, 1.0), ("answered", 0, 0), ("mix", 0.25, 0.25), ("certain", 1.0, 0.1)],
-)
-def test_label_policies_weigh_rows_as_they_say(policy: str, others: float, unlikely: float) -> None:
-    document = DOCUMENTS[0]
-    mention, other = document.clusters[0][:2]
-    ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
-    doubtful = next(span for span in ranking.top.spans if span not in (mention, other))
-    labels = Labels(document, full=False, together=((mention, other),), certainty=((doubtful, 0.1),))
-    weights = targets_for(ranking, labels, label_policy(policy, 0.25)).weights.tolist()
-    expected = [{other: 1.0, doubtful: unlikely}.get(span, others) for span in ranking.top.spans]
-    assert weights == pytest.approx(expected)
-    full = targets_for(ranking, Labels(document), label_policy(policy, 0.25))
-    assert full.weights.tolist() == [1.0] * len(weights)
-
-
-def test_silence_teaches_no_no() -> None:
-    """Rows that nobody answered and the model leaves unlinked count nothing."""
-    document = DOCUMENTS[0]
-    mention, other = document.clusters[0][:2]
-    apart = next(cluster[0] for cluster in document.clusters[1:])
-    ranking = tiny.model(config=tiny.EVERY_SPAN).rank(document)
-    linked = {span: 0.4 for cluster in document.clusters for span in cluster[1:]}
-    labels = Labels(document, full=False, together=((mention, other),), first=(apart,), certainty=tuple(linked.items()))
-    targets = targets_for(ranking, labels, label_policy("linked", 0.3))
-    for row, span in enumerate(ranking.top.spans):
-        weight = 1.0 if span in (other, apart) else linked.get(span, 0.0)
-        assert targets.weights[row].item() == pytest.approx(weight), span
-        if span in linked and span != apart:
-            assert not targets.allowed[row, 0]
-
-
-def test_what_nobody_answered_is_held_to_the_first_model() -> None:
-    document = DOCUMENTS[0]
-    mention, other = document.clusters[0][:2]
-    labels = Labels(document, full=False, together=((mention, other),))
-    model = tiny.model(config=tiny.EVERY_SPAN)
-    before = model.rank(document)
-    targets = targets_for(before, labels, label_policy("kept", 0.3))
-    answered = [span == other for span in before.top.spans]
-    assert targets.weights.tolist() == [float(each) for each in answered]
-    assert targets.kept.tolist() == pytest.approx([0.0 if each else KEEP for each in answered])
-    assert kept_loss(before, before, targets).item() == pytest.approx(0.0, abs=1e-6)
-    chances = before.scores.softmax(1)
-    later = tiny.model(1, config=tiny.EVERY_SPAN).ranker.pairs(
-        model.inputs(document), before.mentions, before.top, before.candidates
-    )
-    others = later.scores.softmax(1)
-    apart = sum(
-        KEEP * p * math.log(p / q)
-        for row, each in enumerate(answered)
-        if not each
-        for p, q in zip(chances[row].tolist(), others[row].tolist(), strict=True)
-        if p > 0
-    )
-    assert kept_loss(later, before, targets).item() == pytest.approx(apart, rel=1e-4)
-
-
-def test_a_model_that_is_held_changes_less_where_nobody_answered() -> None:
-    document = DOCUMENTS[0]
-    mention, other = document.clusters[0][:2]
-    labels = Labels(document, full=False, together=((mention, other),))
-
-    def trained(policy: str) -> tuple[float, float]:
-        """How probable the answer is after training, and how far all other rows have moved."""
-        model = tiny.model(config=tiny.EVERY_SPAN)
-        before = model.predict(document)
-        for _ in train(model, [labels], replace(tiny.TRAINING, epochs=30, labels=policy)):
-            pass
-        after = model.predict(document)
-        row = after.spans.index(other)
-        column = after.candidates[row].tolist().index(after.spans.index(mention))
-        moved = np.abs(after.probabilities[:, 0] - before.probabilities[:, 0])
-        return float(after.probabilities[row, 1 + column]), float(np.delete(moved, row).mean())
-
-    alone, held = trained("answered"), trained("kept")
-    assert min(alone[0], held[0]) > 0.5
-    assert held[1] < alone[1] / 2
-
-
-def test_what_is_a_mention_is_learnt_from_full_labels_and_from_what_was_said() -> None:
-    def first_loss(labels: Labels, weight: float, policy: str = "pseudo") -> float:
-        config = replace(tiny.TRAINING, epochs=1, mention_loss=weight, labels=policy)
-        return losses(train(tiny.model(), [labels], config))[0]
-
-    gold = LABELS[0]
-    assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
-    partly = replace(gold, full=False)
-    for policy in ("pseudo", "answered", "mix", "certain", "linked"):
-        assert first_loss(partly, 1.0, policy) == first_loss(partly, 0.0, policy)
-    said = replace(partly, together=gold.document.clusters)
-    assert first_loss(said, 1.0, "linked") > first_loss(said, 0.0, "linked")
-
-
-def test_long_documents_are_cut_at_sentences() -> None:
-    document = tiny.document(3, sentences=20)
-    mention, last = document.clusters[0][0], Span(len(document) - 1, len(document) - 1)
-    pair = (mention, document.clusters[1][0])
-    labels = Labels(document, full=False, first=(mention,), apart=(pair,), certainty=((mention, 0.1), (last, 0.2)))
-    cut = list(pieces(labels, 12))
-    assert [token for piece in cut for token in piece.document.tokens] == list(document.tokens)
-    assert all(len(piece.document) <= 12 for piece in cut)
-    words = sorted(piece.document.words(span) for piece in cut for span in piece.document.mentions)
-    assert words == sorted(document.words(span) for span in document.mentions)
-    assert cut[0].labels.first == (mention,)
-    assert cut[0].labels.certainty == ((mention, 0.1),)
-    assert [[chance for _, chance in piece.labels.certainty] for piece in cut[1:]] == [[]] * (len(cut) - 2) + [[0.2]]
-    assert all(piece.whole is document for piece in cut)
-
-
-def test_a_sentence_longer_than_a_piece_stays_whole() -> None:
-    document = Document.from_sentences("long", [["a"] * 30, ["b"] * 3])
-    assert [len(piece.document) for piece in pieces(Labels(document), 10)] == [30, 3]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"epochs": 0},
-        {"ema": 1.0},
-        {"schedule": "steps"},
-        {"learning_rate": 0},
-        {"lr": 1e-3},
-        {"clip": -1},
-        {"labels": "guess"},
-        {"rest": -1},
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(settings))):
-        TrainingConfig.from_dict(settings)
