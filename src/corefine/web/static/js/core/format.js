@@ -1,4 +1,4 @@
-/** Numbers and times in words. */
+/** Numbers, times and steps in words. */
 
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 export const plural = (count, word, many = `${word}s`) => `${count.toLocaleString("en")} ${count === 1 ? word : many}`;
@@ -17,3 +17,6 @@ export function when(iso) {
   const date = new Date(iso);
   return Number.isNaN(date.valueOf()) ? "" : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
+
+/** What is said after an undo or redo; `did` is the entry that it was about, if there is one. */
+export const stepped = (name, did, where = "") => `${name === "undo" ? "Undone" : "Redone"}${where}${did ? `: ${did.said}` : ""}`;

@@ -5,7 +5,7 @@ import { QuestionFlow } from "../question/flow.js";
 import { bindings } from "../question/keys.js";
 import { resolveContradiction } from "../question/contradiction.js";
 import { button, h } from "../core/dom.js";
-import { plural } from "../core/format.js";
+import { plural, stepped } from "../core/format.js";
 import { EntityCache, DocumentCache } from "../text/document-cache.js";
 import { Reader } from "../text/reader.js";
 import { underlines } from "../core/preferences.js";
@@ -298,7 +298,7 @@ class AnnotatePage {
       const where = document === before ? "" : " in another document";
       this.changed(document);
       await this.take(next);
-      this.panel.say(`${name === "undo" ? "Undone" : "Redone"}${where}${did ? `: ${did.said}` : ""}`);
+      this.panel.say(stepped(name, did, where));
     } catch (problem) {
       await this.load(`/next?document=${before}`);
       this.panel.say(problem.message, "warn");

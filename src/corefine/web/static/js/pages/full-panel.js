@@ -124,7 +124,7 @@ export class FullPanel {
     const to = await dialog({
       label: title,
       content: (close) => {
-        const list = new EntityList({ label: "Type to find an entity", numbered: false, choose: (entry) => close(entry.span) });
+        const list = new EntityList({ numbered: false, choose: (entry) => close(entry.span) });
         list.show(entityEntries(view, entities.reverse()));
         setTimeout(() => list.focus());
         return [h("h2", {}, title), list.element, button("Cancel", { key: "Esc", keys: "Escape", run: () => close(null) })];

@@ -4,6 +4,7 @@ import { clientId, get, post } from "../core/api.js";
 import { FullPanel } from "./full-panel.js";
 import { resolveContradiction } from "../question/contradiction.js";
 import { button, h } from "../core/dom.js";
+import { stepped } from "../core/format.js";
 import { Reader } from "../text/reader.js";
 import { compare, first, key, last, same } from "../text/spans.js";
 import { Stopwatch } from "../core/stopwatch.js";
@@ -206,7 +207,7 @@ class FullPage {
       const { document, did } = await this.app.outbox.send(`/${name}`, { client_id: clientId() });
       if (document !== this.id) return this.app.go(`full/${document}`);
       this.take(await get(`/full/${this.id}?sentence=${this.sentence}`));
-      return this.changed(`${name === "undo" ? "Undone" : "Redone"}${did ? `: ${did.said}` : ""}`);
+      return this.changed(stepped(name, did));
     });
   }
 

@@ -4,9 +4,11 @@ import { get } from "../core/api.js";
 import { h, replace } from "../core/dom.js";
 import { markdown } from "../core/markdown.js";
 
+export const NONE = "The project’s owner has not written guidelines yet.";
+
 export async function fill(body, app) {
   const { markdown: text } = await get("/guidelines");
-  const none = app.owner ? "There are no guidelines yet. Write them on the page Project." : "The project’s owner has not written guidelines yet.";
+  const none = app.owner ? "There are no guidelines yet. Write them on the page Project." : NONE;
   replace(
     body,
     text.trim() ? markdown(text) : h("p", { class: "soft" }, none),

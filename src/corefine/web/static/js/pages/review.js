@@ -7,7 +7,7 @@ import { dialog } from "../core/dialog.js";
 import { button, h, visible } from "../core/dom.js";
 import { EntityList } from "../question/entity-list.js";
 import { entityEntries } from "../question/finder.js";
-import { plural } from "../core/format.js";
+import { plural, stepped } from "../core/format.js";
 import { Reader } from "../text/reader.js";
 import { key, same } from "../text/spans.js";
 import { Stopwatch } from "../core/stopwatch.js";
@@ -213,7 +213,7 @@ class ReviewPage {
     return dialog({
       label: title,
       content: (close) => {
-        const list = new EntityList({ label: "Type to find an entity", numbered: false, choose: ({ span }) => close(span) });
+        const list = new EntityList({ numbered: false, choose: ({ span }) => close(span) });
         list.show(entityEntries(this.reader.view, [...others].sort((a, b) => b.mentions.length - a.mentions.length)));
         setTimeout(() => list.focus());
         return [h("h2", {}, title), list.element, button("Cancel", { key: "Esc", keys: "Escape", run: () => close(null) })];
@@ -228,7 +228,7 @@ class ReviewPage {
       await this.refresh();
       this.app.tabs.changed(document);
       this.app.drawer.refresh("history");
-      this.say(`${name === "undo" ? "Undone" : "Redone"}${did ? `: ${did.said}` : ""}`);
+      this.say(stepped(name, did));
     } catch (problem) {
       this.say(problem.message, "warn");
     }

@@ -30,13 +30,8 @@ class StudyPage {
   }
 
   async open() {
-    try {
-      const session = await get("/study/session");
-      if (!this.closed) await this.take(session);
-    } catch (problem) {
-      if (problem.kind !== "not-found") throw problem;
-      this.message("No timing study", "This server has no timing study.");
-    }
+    const session = await get("/study/session");
+    if (!this.closed) await this.take(session);
   }
 
   message(title, ...content) {

@@ -3,6 +3,7 @@
 import { get, post } from "../core/api.js";
 import { button, h, replace } from "../core/dom.js";
 import { markdown } from "../core/markdown.js";
+import { NONE } from "./guidelines.js";
 
 const STEPS = ["Your name", "The guidelines", "The tutorial"];
 
@@ -39,7 +40,7 @@ export function mount(main, app) {
     if (page.closed) return;
     at(1);
     const next = button("I have read them", { class: "primary", run: () => tutorial() });
-    replace(body, text.trim() ? h("div", { class: "panel-box" }, markdown(text)) : h("p", {}, "The project’s owner has not written guidelines yet."), h("p", { class: "help" }, "You can open them at any time: key G."), h("div", {}, next));
+    replace(body, text.trim() ? h("div", { class: "panel-box" }, markdown(text)) : h("p", {}, NONE), h("p", { class: "help" }, "You can open them at any time: key G."), h("div", {}, next));
     next.focus();
   }
 

@@ -7,20 +7,8 @@ import { table } from "./tables.js";
 
 export async function show(body, app) {
   replace(body, h("h1", {}, "Timing study"), h("p", { class: "soft" }, "How long a yes or no takes, and how long the follow-up. Measured in the browser, without idle time and hidden tabs."));
-  const [study, times] = await Promise.all([optional("/study"), optional("/times")]);
-  if (times) body.append(h("h2", {}, "Times of this project"), timesTable(times));
-  if (study) body.append(...sections(study, body, app));
-  else body.append(h("p", { class: "soft" }, "This server has no timing study."));
-}
-
-/** A page of the server, or null where it has none. */
-async function optional(path) {
-  try {
-    return await get(path);
-  } catch (problem) {
-    if (problem.kind === "not-found") return null;
-    throw problem;
-  }
+  const [study, times] = await Promise.all([get("/study"), get("/times")]);
+  body.append(h("h2", {}, "Times of this project"), timesTable(times), ...sections(study, body, app));
 }
 
 const timesTable = ({ rows }) =>

@@ -11,7 +11,7 @@ export class EntityList {
    * `choose(entry)` takes one; `preview(entry or null, {scroll})` follows the highlighted one; `search(words, shown)`
    * finds more entries than are listed.
    */
-  constructor({ label, choose, preview = () => {}, search = () => [], numbered = true }) {
+  constructor({ label = "Type to find an entity", choose, preview = () => {}, search = () => [], numbered = true }) {
     this.choose = choose;
     this.preview = preview;
     this.search = search;
