@@ -12,7 +12,7 @@ import pytest
 
 from corefine import files
 from corefine.errors import InputError
-from corefine.files import AtomicFiles, exclusive, is_hidden, lock_file, write_atomically
+from corefine.files import AtomicFiles, exclusive, is_hidden, lock_file, sha256_of, whole_folder, write_atomically
 
 
 def test_the_content_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -95,3 +95,23 @@ def test_a_folder_is_for_one_process_at_a_time(tmp_path: Path) -> None:
         pass
     with exclusive(tmp_path, "writing to"):
         pass
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "place"
+    with pytest.raises(ValueError, match="no"), whole_folder(place) as made:  # noqa: PT012
+        (made / "file").write_bytes(b"half")
+        raise ValueError("no")
+    assert list(place.parent.iterdir()) == []
+    with whole_folder(place) as made:
+        (made / "file").write_bytes(b"first")
+        assert not place.exists()
+    with whole_folder(place) as made:  # as another process would, a little later
+        (made / "file").write_bytes(b"second")
+    assert [path.name for path in place.parent.iterdir()] == ["place"]
+    assert (place / "file").read_bytes() == b"first"
+
+
+def test_a_hash_is_that_of_the_content(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"abc")
+    assert sha256_of(tmp_path / "file") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

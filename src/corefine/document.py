@@ -189,7 +189,7 @@ class Document:
     @property
     def key(self) -> str:
         """Name and part as one string, for messages."""
-        return f"{self.name} part {self.part}" if self.part else self.name
+        return document_key(self.name, self.part)
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
@@ -290,6 +290,10 @@ class Document:
 def _increase(numbers: Sequence[int]) -> bool:
     """Whether none is smaller than the one before it."""
     return all(map(le, numbers, numbers[1:]))
+
+
+def document_key(name: str, part: int) -> str:
+    return f"{name} part {part}" if part else name
 
 
 def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:

@@ -1,10 +1,13 @@
-"""Files: atomic writes, locks, hidden names, and the folder where corefine keeps what it downloads."""
+"""Files: atomic writes, hashes, locks, hidden names, and the folder where corefine keeps what it downloads."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
@@ -45,6 +48,12 @@ def is_folder(path: Path) -> bool:
 def is_hidden(path: PurePath) -> bool:
     """Whether a relative path is hidden: its name, or the name of a folder in it, begins with a dot."""
     return any(part.startswith(".") and part != ".." for part in path.parts)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # Writing
@@ -116,6 +125,25 @@ def write_atomically(path: Path, content: bytes, *, private: bool = False) -> No
     """Put `content` at `path`. A crash, a full disk or a kill leaves the old content or the new, never a part."""
     with AtomicFiles(private=private) as files, files.open(path) as stream:
         stream.write(content)
+
+
+@contextmanager
+def whole_folder(place: Path) -> Iterator[Path]:
+    """A new folder to fill, which is moved to `place` when the block ends; if the block raises, it is removed.
+
+    If another process was faster, its folder stays: both must give the same.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
+    try:
+        yield made
+        try:
+            made.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _sync_folder(folder: Path) -> None:

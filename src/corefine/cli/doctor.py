@@ -108,17 +108,14 @@ def _devices(wrong: list[str]) -> dict[str, str]:
 
 
 def _folders(wrong: list[str]) -> dict[str, str]:
-    from corefine.files import home_folder
+    from corefine.errors import InputError
+    from corefine.files import home_folder, make_folder
 
-    home = home_folder()
+    home, state = home_folder(), "can be written"
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        probe = home / ".doctor"
-        probe.write_bytes(b"")
-        probe.unlink()
-        state = "can be written"
-    except OSError as error:
+        make_folder(home)
+    except InputError as error:
         state = "cannot be written"
-        wrong.append(f"{home} cannot be written ({error.strerror}): set COREFINE_HOME to a folder that can")
+        wrong.append(f"{error}: set COREFINE_HOME to another folder")
     corpora = sorted(path.name for path in (home / "corpora").glob("*") if path.is_dir())
     return {"home": f"{home} ({state})", "corpora": ", ".join(corpora) or "none yet: corefine data get NAME"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -12,7 +11,7 @@ from pathlib import Path
 from corefine.corpora.registry import SPLITS, CorpusEntry, entry, names
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.files import home_folder
+from corefine.files import home_folder, sha256_of
 
 MIRROR = "COREFINE_MIRROR"
 """Environment variable: a folder that holds corpora as NAME/NAME.jsonl.gz."""
@@ -70,7 +69,7 @@ def mirrored_file(entry: CorpusEntry, mirror: Path) -> Path:
     path = mirror / entry.name / f"{entry.name}.jsonl.gz"
     if entry.mirror_sha256 is None or not path.is_file():
         raise InputError(f"the mirror {mirror} has no {entry.name}: leave the mirror out to use its public source")
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = sha256_of(path)
     if found != entry.mirror_sha256:
         raise InputError(f"{path} has SHA-256 {found}, but the registry says {entry.mirror_sha256}")
     return path

