@@ -35,7 +35,7 @@ def known_formats() -> dict[str, Format]:
     return {name: plugins.named("formats", name, FORMATS, Format) for name in (*FORMATS, *plugins.installed("formats"))}
 
 
-def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head | None = None) -> Format:
+def format_of(path: str | PathLike[str], name: str | None = None) -> Format:
     """The format of a file to be read: the one named, that of its ending, or that of its content."""
     if name is not None:
         return format_for(None, name)
@@ -43,7 +43,7 @@ def format_of(path: str | PathLike[str], name: str | None = None, *, head: Head 
     likely = with_ending(ending)
     if len(likely) == 1 and ending not in GENERIC:
         return likely[0]
-    found = _looking_like(head or head_of(path), likely or list(known_formats().values()))
+    found = _looking_like(head_of(path), likely or list(known_formats().values()))
     if found is not None:
         return found
     if likely and ending not in GENERIC:

@@ -35,8 +35,6 @@ MOST_INTERRUPTIONS = 2
 RECIPE = "app"
 STEPS_IN_FULL = 100
 """The steps of a training, at least, where documents or parts of them were annotated in full."""
-TOKENS_IN_FULL = 1500
-"""Documents annotated in full are divided into pieces of at most this many tokens for training."""
 PAUSE_SECONDS = 1.0
 
 

@@ -33,13 +33,10 @@ class OwnerDecision:
         return () if self.first is None else (First(self.first, self.span),)
 
 
-def decisions_of(connection: Connection, document_id: int | None = None) -> list[OwnerDecision]:
-    """The owner's decisions, about one document or all."""
-    query = select(schema.decisions)
-    if document_id is not None:
-        query = query.where(schema.decisions.c.document_id == document_id)
+def decisions_of(connection: Connection) -> list[OwnerDecision]:
+    """The owner's decisions."""
     found = []
-    for row in connection.execute(query):
+    for row in connection.execute(select(schema.decisions)):
         fields = json.loads(row.decision)
         first = None if fields.get("first") is None else span_from_json(fields["first"])
         span, is_mention = span_from_json(json.loads(row.mention)), fields.get("mention", True)

@@ -250,13 +250,11 @@ def import_paths(
     held_out: bool = False,
     language: str | None = None,
     on_added: Callable[[int, Document, str], None] = lambda *_: None,
-    source_name: Callable[[Path], str] = lambda path: _readable(path.resolve()),
 ) -> Imported:
     """Import files and folders. Files that cannot be read are listed and skipped.
 
-    A file that was imported before is not imported again; `source_name` says by which name it is known. `language` is
-    that of documents that name none; without it, it is detected. `on_added` gets the id of each new document, the
-    document and the name of its file.
+    A file that was imported before is not imported again. `language` is that of documents that name none; without it,
+    it is detected. `on_added` gets the id of each new document, the document and the name of its file.
     """
     known = _digests(connection)
     result = Imported()
@@ -266,7 +264,7 @@ def import_paths(
     ):
         try:
             digest = sha256_of(path)
-            source = source_name(path)
+            source = _readable(path.resolve())
             if source not in known:
                 found = _import_file(connection, path, source, digest, held_out, language, result)
                 for document_id, document in found:
