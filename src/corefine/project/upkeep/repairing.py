@@ -48,8 +48,8 @@ def repair(project: Project) -> list[str]:
 def _logs(project: Project, removed: list[dict[str, Any]]) -> Iterator[str]:
     with project.database.read() as connection:
         pairs = connection.execute(select(EVENTS.person_id, EVENTS.document_id).distinct()).all()
-        seats = schema.assignments.c
-        assigned = {tuple(row) for row in connection.execute(select(seats.person_id, seats.document_id))}
+        columns = schema.assignments.c
+        assigned = {tuple(row) for row in connection.execute(select(columns.person_id, columns.document_id))}
         version = max(predictions.ready_versions(connection), default=1)
     for person_id, document_id in pairs:
         document = checking.readable(project, document_id)
