@@ -39,7 +39,7 @@ export function button(label, { key = null, keys = null, run = null, ...props } 
   );
 }
 
-/** Text from a document, kept from turning its surroundings round. */
+/** Text from a document. Right-to-left characters in it do not change the direction of the text around it. */
 export const quoted = (text, props = {}) => h("bdi", props, shortened(visible(text)));
 
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;

@@ -105,7 +105,7 @@ async function assign(view, rows) {
     title: `Who annotates ${plural(rows.length, "document")}?`,
     label: "Save",
     fields: [
-      h("p", { class: "soft" }, "Those named get them before others, and nobody else does. Named for several people, each annotates them, which measures agreement. Name nobody, and anybody may."),
+      h("p", { class: "soft" }, "The people you choose get these documents first, and nobody else gets them. If you choose several, each of them annotates the documents, which measures agreement. If you choose nobody, anybody can."),
       ...boxes.map(({ person, box }) => h("label", { class: "check" }, box, quoted(person.name))),
     ],
     read: () => boxes.filter(({ box }) => box.checked).map(({ person }) => person.id),

@@ -31,13 +31,13 @@ export async function show(body) {
     ...both(
       "What people said",
       SAID,
-      "The answers alone, without the model. “Same answer” and kappa are about pairs of mentions on which both said yes or no, or on which it follows from what they said. Kappa takes off what chance would bring: it is near 0 where nearly every answer is a yes, even if most answers agree. The chains are those of the answers, on the mentions that both spoke about.",
+      "The answers alone, without the model. “Same answer” and kappa are about pairs of mentions on which both said yes or no, or on which it follows from what they said. Kappa corrects for chance: it is near 0 if nearly every answer is a yes, even if most answers agree. The chains are those of the answers, on the mentions that both spoke about.",
     ),
     ...(total.length
       ? both(
           "With the model’s share",
           COMPLETED,
-          "F1 of the whole chains, as an export would have them: the model adds the links that nobody was asked about, the same ones for everybody. These numbers say how equal the results are, and flatter the people: two who never agreed would still share all that the model links.",
+          "F1 of the whole chains, as an export would have them: the model adds the links that nobody was asked about, the same ones for everybody. These numbers say how similar the results are. They overstate agreement: two people who never agree still share everything that the model links.",
         )
       : []),
     h("p", {}, h("a", { href: "#project/adjudication" }, "Decide where people differ")),

@@ -71,7 +71,7 @@ function backups(app) {
     "section",
     { class: "panel-box stack", "aria-label": "Backup" },
     h("h2", {}, "Backup"),
-    h("p", { class: "soft" }, "One file with everything that cannot be made again: documents, people, answers, settings and trained models. A backup that is restored takes the place of all that; what was here before is kept in a file in the project’s folder."),
+    h("p", { class: "soft" }, "One file with everything that cannot be made again: documents, people, answers, settings and trained models. Restoring a backup replaces all of this. What was here before is kept in a file in the project’s folder."),
     h("div", { class: "row" }, h("a", { class: "button", href: "/api/backup", download: "" }, "Download a backup"), button("Restore a backup", { run: () => input.click() }), input),
     state,
   );
@@ -81,8 +81,8 @@ const sure = (name) =>
   dialog({
     label: "Restore a backup",
     content: (close) => [
-      h("h2", {}, "Put ", quoted(name), " in the place of this project?"),
-      h("p", {}, "All documents, people, answers and models become those of the backup. What is here now is saved first, in the project’s folder."),
+      h("h2", {}, "Replace this project by ", quoted(name), "?"),
+      h("p", {}, "All documents, people, answers and models are replaced by those of the backup. What is here now is first saved in the project’s folder."),
       h("div", { class: "row" }, button("Restore", { class: "bad", run: () => close(true) }), button("Cancel", { key: "Esc", keys: "Escape", run: () => close(null) })),
     ],
   });

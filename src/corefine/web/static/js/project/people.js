@@ -72,7 +72,7 @@ export async function show(body, app) {
 
   replace(body, h("h1", {}, "People"), form, link, list);
   if (app.me.auth === "open") {
-    form.after(h("p", { class: "help" }, "So far whoever reaches this computer’s port is the owner. With the first invitation, everybody needs one; yours is set in this browser by itself."));
+    form.after(h("p", { class: "help" }, "Until now, everybody on this computer who opens this page is the owner. After the first invitation, everybody needs one. This browser gets yours automatically."));
   }
   await refresh();
 }

@@ -59,7 +59,7 @@ export class EntityList {
     this.at = -1;
     const rows = this.found.map((entry, index) => this.row(entry, index, wanted));
     const rest = found.length - this.found.length;
-    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "These words do not stand before the mention." : "No entity is known yet. Select words in the text."));
+    if (!rows.length) rows.push(h("li", { class: "none", role: "presentation" }, wanted ? "These words do not occur before the mention." : "No entity is known yet. Select words in the text."));
     if (rest > 0) rows.push(h("li", { class: "none", role: "presentation" }, `and ${rest} more: type to filter`));
     replace(this.list, rows);
     this.input.removeAttribute("aria-activedescendant");

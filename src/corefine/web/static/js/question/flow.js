@@ -265,12 +265,12 @@ export class QuestionFlow {
     if (this.phase === "boundaries") {
       const wrong = this.question[this.correcting];
       if (same(span, wrong)) this.panel.say("These are the boundaries it has. Select other words.", "warn");
-      else if (this.correcting === "antecedent" && compare(span, this.question.mention) >= 0) this.panel.say("The earlier words come before the mention.", "warn");
+      else if (this.correcting === "antecedent" && compare(span, this.question.mention) >= 0) this.panel.say("An earlier mention must come before this one.", "warn");
       else if (this.correcting === "antecedent") this.say({ reply: "proposed-boundaries", span });
       else this.say({ reply: "boundaries", span, ...(this.repeating ? { also: this.likewise(span) } : {}) });
     } else if (this.phase === "follow-up") {
       if (same(span, this.question.mention)) this.isFirst();
-      else if (compare(span, this.question.mention) > 0) this.panel.say("The first appearance comes before the mention.", "warn");
+      else if (compare(span, this.question.mention) > 0) this.panel.say("The first appearance must come before the mention.", "warn");
       else this.name(earlier ? "antecedent" : "first", span);
     }
   }

@@ -29,7 +29,7 @@ export class Group {
       this.element,
       h("h2", {}, "Strike out what is something else"),
       h("ul", { "aria-label": "The mentions" }, ...this.rows.map((row) => h("li", {}, row))),
-      h("p", { class: "help" }, "These words stand several times, and the model takes them for one. ↑ ↓ go through them, S or a click strikes out. Click them in the text, too."),
+      h("p", { class: "help" }, "These words occur several times, and the model takes them for one entity. ↑ ↓ go through them; S or a click strikes one out. You can also click them in the text."),
     );
     this.draw();
   }
