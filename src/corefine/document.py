@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from itertools import pairwise
-from operator import le
+from itertools import chain, pairwise
+from operator import le, lt
 from typing import Any, NamedTuple, Self
 
 from corefine.errors import DocumentError
@@ -238,7 +238,7 @@ class Document:
         starts = self.sentence_starts
         if abs(self.part) >= MOST_PARTS:
             yield "its part has more than 18 digits"
-        if (starts[0] != 0 if starts else size > 0) or any(a >= b for a, b in pairwise((*starts, size))):
+        if (starts[0] != 0 if starts else size > 0) or not all(map(lt, starts, (*starts[1:], size))):
             yield "sentence starts must begin at 0, increase, and leave no sentence empty"
         if self.speakers is not None and len(self.speakers) != size:
             yield f"{len(self.speakers)} speakers for {size} tokens"
@@ -247,9 +247,9 @@ class Document:
                 if len(column) != size:
                     yield f"layer {layer!r} has {len(column)} entries for {size} tokens"
         yield from self._offset_problems()
-        spans = [span for cluster in self.clusters for span in cluster]
-        inside = all(0 <= start <= end < size for start, end in spans)
-        if not (inside and all(self.clusters) and len(set(spans)) == len(spans)):
+        spans = tuple(chain.from_iterable(self.clusters))
+        outside = [span for span in spans if not 0 <= span[0] <= span[1] < size]
+        if outside or not all(self.clusters) or len(set(spans)) < len(spans):
             yield from self._cluster_problems()
 
     def _cluster_problems(self) -> Iterator[str]:
@@ -304,9 +304,9 @@ def document_order(span: Span) -> tuple[int, int, tuple[Span, ...]]:
 def normalise(clusters: Iterable[Iterable[tuple[int, int]]]) -> tuple[Cluster, ...]:
     """Clusters in document order: spans sorted and without repeats, clusters sorted by first span."""
     listed: list[list[Any]] = [list(cluster) for cluster in clusters]
-    kinds = {type(span) for cluster in listed for span in cluster}
+    kinds = set(map(type, chain.from_iterable(listed)))
     if kinds <= {Span}:  # plain spans sort as they are
-        return tuple(sorted(tuple(sorted(set(cluster))) for cluster in listed if cluster))
+        return tuple(sorted([tuple(sorted(set(c)) if len(c) > 1 else c) for c in listed if c]))
     spans = ({span if isinstance(span, Span) else Span(*span) for span in cluster} for cluster in listed)
     ordered = (tuple(sorted(cluster, key=document_order)) for cluster in spans if cluster)
     return tuple(sorted(ordered, key=lambda cluster: document_order(cluster[0])))

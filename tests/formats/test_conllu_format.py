@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corefine.document import Document, Span, SplitSpan
 from corefine.errors import InputError
 from corefine.formats import FORMATS
+from corefine.formats.conllu.scan import is_utf8
 from helpers.format_making import read_bytes, rendered, with_faults
 
 
@@ -244,3 +247,43 @@ def test_bridging_and_split_antecedents_point_only_to_entities_that_exist() -> N
         udapi = pytest.importorskip("udapi.core.document").Document()
         udapi.from_conllu_string(written)
         assert len(udapi.coref_entities) == 2
+
+
+BYTES = [char.encode() for char in "aéжך—한𝄞"] + [bytes([byte]) for byte in range(0x7F, 0x100)]
+
+
+@given(st.lists(st.sampled_from(BYTES), max_size=12).map(b"".join))
+def test_bytes_are_utf8_if_python_says_so(data: bytes) -> None:
+    for around in (b"", "ж".encode(), "—".encode()):
+        text = around + data + around
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            assert not is_utf8(text)
+        else:
+            assert is_utf8(text)
+
+
+def test_brackets_that_share_a_value_keep_their_fields() -> None:
+    """Of two mentions of one entity that open at one word, the shorter is closed first: it takes the second bracket."""
+    rows = ("1 a Entity=(e1-x-1(e1-y-2(e2)", "2 b Entity=e1)", "3 c Entity=e1)(e2", "4 d Entity=e2)")
+    text = conllu(*rows)
+    (document,) = read_bytes(text, "conllu")
+    assert document.clusters == ((Span(0, 0), Span(2, 3)), (Span(0, 1), Span(0, 2)))
+    assert document.extra["conllu"]["mentions"] == [
+        ["0-0", "e2"],
+        ["0-1", "e1-y-2"],
+        ["0-2", "e1-x-1"],
+        ["2-3", "e2"],
+    ]
+    assert rendered([document], "conllu") == text
+
+
+def test_a_document_may_begin_anywhere_in_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(conllu(f"1 {word} Entity=(e1)", f"2 {word}", name=word) for word in ("a", "bb", "ccc", "d" * 50))
+    whole = read_bytes(text, "conllu")
+    assert [document.name for document in whole] == ["a", "bb", "ccc", "d" * 50]
+    for size in range(1, len(text) + 1):
+        monkeypatch.setattr("corefine.formats.conllu.reader.BLOCK", size)
+        assert read_bytes(text, "conllu") == whole
+        assert rendered(read_bytes(text, "conllu"), "conllu") == text

@@ -18,7 +18,7 @@ from typing import Any
 
 from corefine.document import Document, Span, document_order, span_of
 from corefine.errors import InputError
-from corefine.formats.conllu.matching import DEFAULT_FIELDS, match
+from corefine.formats.conllu.matching import DEFAULT_FIELDS, body_of, match
 from corefine.formats.conllu.scan import Lines, Scan, scan
 
 NAME = "conllu"
@@ -45,7 +45,7 @@ Parts = list[tuple[str, str]]
 def layers_of(data: bytes) -> dict[str, tuple[str, ...]]:
     """The columns of the words, except those that are empty."""
     found = scan(Lines(data))
-    rows = found.word_rows()
+    rows = found.word_rows
     columns = {name: found.column(number, rows) for number, name in enumerate(LAYERS, start=2)}
     columns["misc"] = [without_entity(cell) for cell in columns["misc"]]
     return {name: tuple(column) for name, column in columns.items() if any(cell != "_" for cell in column)}
@@ -110,11 +110,16 @@ def _mentions(found: Scan, fields: str) -> list[tuple[str, Parts, str]]:
     rows, values = found.entities()
     number_of = (~found.words).cumsum() - 1
     nodes = [str(found.before[r]) if found.words[r] else f"z{number_of[r]}" for r in rows.tolist()]
-    _, whole, divided = match(values, fields, lambda *_: None)
-    mentions = [(entity, body, ((first, last),)) for entity, body, first, last in whole]
+    matched = match(values, fields, lambda *_: None)
+    whole = zip(matched.labels, matched.openings, matched.closings, strict=True)
+    listed = [
+        (entity, body_of(matched.brackets.get(place, values[opening])), ((opening, closing),))
+        for place, (entity, opening, closing) in enumerate(whole)
+    ]
+    divided = [(entity, body_of(bracket), parts) for entity, bracket, parts in matched.divided]
     return [
         (entity, [(nodes[first], nodes[last]) for first, last in parts], body)
-        for entity, body, parts in sorted([*mentions, *divided], key=lambda mention: (mention[2], mention[1]))
+        for entity, body, parts in sorted([*listed, *divided], key=lambda mention: (mention[2], mention[1]))
     ]
 
 

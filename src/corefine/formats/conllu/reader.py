@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import NamedTuple
+
+import numpy as np
 
 from corefine.document import Deferred, Document, Span, span_of
 from corefine.formats.conllu import scan
@@ -21,6 +23,7 @@ from corefine.formats.conllu.scan import IrregularError, Lines, Scan
 from corefine.formats.source import BLOCK, BOM, Source, bad_utf8
 
 _KEYS = frozenset(("newdoc id", "global.Entity", "part", "genre", "meta::genre", "lang"))
+_COMMENTS = re.compile(rb"\n*((?:#[^\n]*\n)*)")
 _PART = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
@@ -28,12 +31,12 @@ def read(source: Source) -> Iterator[Document]:
     return _Reader(source).documents()
 
 
-def _last_document(data: bytearray, searched: int) -> int:
-    """Where the last document begins, if it begins in bytes that were not searched before; otherwise 0."""
-    found = len(data)
-    while (found := data.rfind(b"\n# newdoc", searched, found)) >= 0:
-        if scan.is_comment_on(b"newdoc", data, found + 1):
-            blank = data.rfind(b"\n\n", 0, found + 1)
+def _last_document(chunk: bytes) -> int:
+    """Where the last document that begins in these bytes begins; 0 if none is seen to begin after other lines."""
+    found = len(chunk)
+    while (found := chunk.rfind(b"\n# newdoc", 0, found)) >= 0:
+        if scan.is_comment_on(b"newdoc", chunk, found + 1):
+            blank = chunk.rfind(b"\n\n", 0, found + 1)
             return blank + 2 if blank >= 0 else 0
     return 0
 
@@ -70,10 +73,8 @@ class _Reader:
             lines = Lines(data)
             begins = lines.documents()
             try:
-                if not data.isascii():
-                    data.decode()
                 found = scan.scan(lines)
-            except (IrregularError, UnicodeDecodeError):
+            except IrregularError:
                 for begin, end in pairwise((*begins, len(data))):
                     yield from self._irregular(data[begin:end])
             else:
@@ -81,49 +82,55 @@ class _Reader:
 
     def _batches(self) -> Iterator[bytes]:
         """The bytes of a few complete documents at a time, with plain line breaks."""
-        data = bytearray()
-        searched, crlf = 0, False
+        begun: list[bytes] = []  # the bytes of documents that may not be complete yet
+        crlf = False
         with self.source.open() as stream:
             while chunk := stream.read(BLOCK):
                 if chunk.endswith(b"\r"):
                     chunk += stream.read(1)
-                if self.line == 1 and not data and chunk.startswith(BOM):
+                if self.line == 1 and not begun and chunk.startswith(BOM):
                     chunk = chunk[len(BOM) :]
                     self.source.byte_order_mark()
                 if b"\r" in chunk and (at := chunk.find(b"\r\n")) >= 0:
                     if not crlf:
-                        self.source.carriage_returns(self.line + data.count(b"\n") + chunk.count(b"\n", 0, at))
+                        lines = sum(data.count(b"\n") for data in begun) + chunk.count(b"\n", 0, at)
+                        self.source.carriage_returns(self.line + lines)
                     crlf = True
                     chunk = chunk.replace(b"\r\n", b"\n")
-                data += chunk
-                if (begin := _last_document(data, searched)) > 0:
-                    yield bytes(memoryview(data)[:begin])
-                    del data[:begin]
-                searched = max(len(data) - len("\n# newdoc id"), 0)
-        if data.strip(b"\n"):
-            yield bytes(data) if data.endswith(b"\n") else bytes(data) + b"\n"
+                if (begin := _last_document(chunk)) > 0:
+                    yield b"".join((*begun, memoryview(chunk)[:begin]))
+                    chunk = chunk[begin:]
+                    begun.clear()
+                begun.append(chunk)
+        data = b"".join(begun)
+        if data.lstrip(b"\n"):
+            yield data if data.endswith(b"\n") else data + b"\n"
 
     def _regular(self, scan: Scan, begins: Sequence[int]) -> Iterator[Document]:
         """Documents whose lines are all correct."""
         lines = scan.lines
         forms, speakers, sentences = scan.forms(), scan.speakers(), scan.sentences.tolist()
         rows, values = scan.entities()
-        # the tokens at which a bracket begins and ends a mention: those after and before it, if it is at an empty node
-        first = scan.before[rows].tolist()
-        last = (scan.before[rows + 1] - 1).tolist()
         # the first row, token, sentence, value and line of each document, and where the last one ends
         bounds = (*begins, len(lines.data))
         row_at = scan.begins.searchsorted(bounds)
-        token_at = scan.before[row_at].tolist()
+        tokens_before = scan.before[row_at]
+        token_at = tokens_before.tolist()
         sentence_at = scan.sentences.searchsorted(token_at).tolist()
-        value_at = rows.searchsorted(row_at).tolist()
+        values_before = rows.searchsorted(row_at)
+        value_at = values_before.tolist()
         line_at = (self.line + lines.ends.searchsorted(bounds)).tolist()
+        # the tokens of its document at which a value's brackets open and close mentions: at an empty node, those after
+        # and before it
+        document_begin = np.repeat(tokens_before[:-1], np.diff(values_before))
+        first = (scan.before[rows] - document_begin).tolist()
+        last = (scan.before[rows + 1] - 1 - document_begin).tolist()
         for number, (begin, end) in enumerate(pairwise(bounds)):
             header = self._begin(lines.data, begin, line_at[number])
             data = lines.data[begin:end]
             token, next_token = token_at[number : number + 2]
             mine = slice(value_at[number], value_at[number + 1])
-            speaking = speakers[token:next_token]
+            speaking = speakers[token:next_token] if speakers is not None else ()
 
             def complain(what: str, value: int, token: int = token, before: int = mine.start) -> None:
                 row = int(rows[before + value])
@@ -131,14 +138,14 @@ class _Reader:
                 self.source.fault(what, line=line, token=int(scan.before[row]) - token, mendable=True)
 
             def line_of(word: int, token: int = token) -> int:
-                return self.line + scan.line_of(int(scan.word_rows()[token + word]))
+                return self.line + scan.line_of(int(scan.word_rows[token + word]))
 
             matched = match(values[mine], self.fields or DEFAULT_FIELDS, complain)
             document = self.source.document(
                 header.name,
                 forms[token:next_token],
                 [start - token for start in sentences[sentence_at[number] : sentence_at[number + 1]]],
-                _clusters(matched, first[mine], last[mine], token),
+                _clusters(matched, first[mine], last[mine]),
                 line_of=line_of,
                 part=header.part,
                 genre=header.genre,
@@ -170,15 +177,11 @@ class _Reader:
         """Read the comments of a document's first sentence, and begin the document."""
         self.number += 1
         said: dict[str, str] = {}
-        while data.startswith(b"\n", at):
-            at += 1
-        while data.startswith(b"#", at):
-            end = data.index(b"\n", at)
-            key, sign, value = data[at + 1 : end].decode(errors="replace").partition("=")
-            key = key.strip()
-            if sign and key in _KEYS:
+        comments = _COMMENTS.match(data, at)
+        for comment in comments[1].decode(errors="replace").split("\n") if comments else ():
+            key, sign, value = comment[1:].partition("=")
+            if sign and (key := key.strip()) in _KEYS:
                 said[key] = value.strip()
-            at = end + 1
         self.fields = said.get("global.Entity", self.fields)
         part = said.get("part", "")
         name = said.get("newdoc id")
@@ -194,22 +197,29 @@ class _Reader:
         return header
 
 
-def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int], token: int) -> dict[str, list[Span]]:
-    """Entities by name. `first` and `last` give the first and last token for each value; `token` is subtracted."""
+def _clusters(matched: Matched, first: Sequence[int], last: Sequence[int]) -> dict[str, list[Span]]:
+    """Entities by name. `first` and `last` give the tokens at which the brackets of a value open and close mentions."""
     clusters: dict[str, list[Span]] = {entity: [] for entity in matched.entities}
     trimmed: list[tuple[str, list[tuple[int, int]]]] = []
-    for entity, _, opening, closing in matched.whole:
-        begin, end = first[opening], last[closing]
-        if begin == last[opening] and end == first[closing]:
-            clusters[entity].append(Span(begin - token, end - token))
-        else:
-            trimmed.append((entity, [(begin, end)]))
+    begins = map(first.__getitem__, matched.openings)
+    ends = map(last.__getitem__, matched.closings)
+    if first == last:  # no value is at an empty node
+        spans = map(tuple.__new__, repeat(Span), zip(begins, ends, strict=True))  # half the time of calling `Span`
+        for entity, span in zip(matched.labels, spans, strict=True):
+            clusters[entity].append(span)
+    else:
+        whole = zip(matched.labels, begins, ends, matched.openings, matched.closings, strict=True)
+        for entity, begin, end, opening, closing in whole:
+            if begin == last[opening] and end == first[closing]:
+                clusters[entity].append(tuple.__new__(Span, (begin, end)))
+            else:
+                trimmed.append((entity, [(begin, end)]))
     for entity, _, parts in matched.divided:
         trimmed.append((entity, [(first[opening], last[closing]) for opening, closing in parts]))
     # a mention that loses its empty node may have the same words as another mention, which then stays
     taken = {span for spans in clusters.values() for span in spans} if trimmed else set()
     for entity, found in trimmed:
-        surface = [(start - token, end - token) for start, end in found if start <= end]
+        surface = [(start, end) for start, end in found if start <= end]
         if surface and (span := span_of(surface)) not in taken:
             taken.add(span)
             clusters[entity].append(span)

@@ -35,35 +35,45 @@ class Lines:
     breaks           [lines] which divider is the line break
     begins, ends     [lines] positions of the first byte and of the line break
     first            [lines] the first byte
+    comments         [comments] positions of the lines that begin with #
     """
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.array = np.frombuffer(data, np.uint8)
-        self.dividers = ((self.array == _TAB) | (self.array == _NEWLINE)).nonzero()[0]
+        self.dividers = (self.array - _TAB <= _NEWLINE - _TAB).nonzero()[0]  # smaller bytes wrap around
         self.breaks = (self.array[self.dividers] == _NEWLINE).nonzero()[0]
         self.ends = self.dividers[self.breaks]
         self.begins = np.empty_like(self.ends)
         self.begins[:1] = 0
         self.begins[1:] = self.ends[:-1] + 1
         self.first = self.array[self.begins]
+        self.comments = self.begins[self.first == _HASH]
+        # of each comment the first two letters, "# " aside: most begin with another word than one looks for
+        self.letters = self.array[np.minimum(self.comments[:, None] + (2, 3), len(self.array) - 1)]
 
     def documents(self) -> list[int]:
         """Where documents begin: at a sentence with a comment `newdoc`."""
         blank = self.begins[self.first == _NEWLINE]
         found = {0}
-        for at in self.comments_on(b"newdoc"):
-            before = int(blank.searchsorted(at))
-            found.add(int(blank[before - 1]) + 1 if before else 0)
+        for at in self.likely_comments(b"newdoc"):
+            if is_comment_on(b"newdoc", self.data, at):
+                before = int(blank.searchsorted(at))
+                found.add(int(blank[before - 1]) + 1 if before else 0)
         return sorted(found)
 
-    def comments_on(self, word: bytes) -> list[int]:
-        """Where the comments that begin with this word are."""
-        comments = self.begins[self.first == _HASH]
-        # most comments begin with another word: compare two letters of each before all letters of a few
-        letters = self.array[np.minimum(comments[:, None] + (2, 3), len(self.array) - 1)]
-        likely = comments[(letters == (word[0], word[1])).all(axis=1)]
-        return [at for at in likely.tolist() if is_comment_on(word, self.data, at)]
+    def places_of(self, word: bytes) -> Indices:
+        """The positions where these bytes are; the first line does not begin with them."""
+        at: Indices = (self.array == word[0]).nonzero()[0]
+        at = at[at < len(self.array) - len(word)]
+        for place in (len(word) - 1, *range(1, len(word) - 1)):  # the last byte is the rarest of `Entity=`
+            at = at[self.array[at + place] == word[place]]
+        return at
+
+    def likely_comments(self, word: bytes) -> list[int]:
+        """Where the comments are that begin with the first two letters of this word."""
+        likely: list[int] = self.comments[(self.letters[:, 0] == word[0]) & (self.letters[:, 1] == word[1])].tolist()
+        return likely
 
 
 def is_comment_on(word: bytes, data: bytes | bytearray, at: int) -> bool:
@@ -79,6 +89,7 @@ class Scan:
     begins, ends     [rows] positions of the first byte and of the line break
     breaks           [rows] which divider is the line break; the nine dividers before it are the tabs of the row
     words            [rows] whether the row is a word, and so a token
+    word_rows        [tokens] the rows that are words
     before           [rows + 1] number of tokens before the row; the last is the number of all tokens
     sentences        [sentences] the first token
     """
@@ -88,6 +99,7 @@ class Scan:
     ends: Indices
     breaks: Indices
     words: Flags
+    word_rows: Indices
     before: Indices
     sentences: Indices
 
@@ -107,17 +119,13 @@ class Scan:
         cells = self.cut(begins, dividers[breaks - COLUMNS + number + 1]).decode()
         return cells.split("\t" if number < COLUMNS - 1 else "\n")[:-1]
 
-    def word_rows(self) -> Indices:
-        rows: Indices = self.words.nonzero()[0]
-        return rows
-
     def line_of(self, row: int) -> int:
         """The number of a row's line, from 0."""
         return int(self.lines.ends.searchsorted(self.begins[row]))
 
     def forms(self) -> list[str]:
         """The words."""
-        return self.column(1, self.word_rows())
+        return self.column(1, self.word_rows)
 
     def sentence_of_rows(self) -> Indices:
         """The number of each row's sentence."""
@@ -125,37 +133,39 @@ class Scan:
         after_blank = np.cumsum(first == _NEWLINE)[(first != _NEWLINE) & (first != _HASH)]
         return np.cumsum(np.diff(after_blank, prepend=-1) != 0) - 1
 
-    def speakers(self) -> list[str | None]:
-        """For each token, the speaker that the comments of its sentence name."""
+    def speakers(self) -> list[str | None] | None:
+        """For each token, the speaker that the comments of its sentence name; None if no comment names one."""
+        comments = self.lines.likely_comments(b"speaker")
+        if not comments:
+            return None
         speakers: list[str | None] = [None] * int(self.before[-1])
-        bounds = np.append(self.sentences, len(speakers))
-        for at in self.lines.comments_on(b"speaker"):
+        bounds = np.append(self.sentences, len(speakers)).tolist()
+        sentences = self.sentences.searchsorted(self.before[self.begins.searchsorted(comments)]).tolist()
+        for at, sentence in zip(comments, sentences, strict=True):
             found = _SPEAKER.match(self.lines.data, at)
-            token = self.before[self.begins.searchsorted(at)]
-            sentence = int(self.sentences.searchsorted(token))
             if found and sentence < len(self.sentences):
-                begin, end = bounds[sentence : sentence + 2].tolist()
+                begin, end = bounds[sentence], bounds[sentence + 1]
                 speakers[begin:end] = [found[1].decode().strip() or None] * (end - begin)
         return speakers
 
     def entities(self) -> tuple[Indices, list[str]]:
         """The rows with an `Entity` attribute, and its values."""
-        pieces = self.lines.data.split(_ENTITY)
-        at = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces))[:-1] + len(_ENTITY))
+        at = self.lines.places_of(_ENTITY)
         rows = self.ends.searchsorted(at)
         at, rows = at[rows < len(self.ends)], rows[rows < len(self.ends)]
         # not in a comment, in a word, or inside another attribute
-        divider = at - len(_ENTITY) - 1
-        byte = self.lines.array[divider]
+        byte = self.lines.array[at - 1]
         last_tab = self.lines.dividers[self.breaks[rows] - 1]
-        proper = (divider >= last_tab) & ((byte == _TAB) | (byte == _BAR))
+        proper = ((at > last_tab) & ((byte == _TAB) | (byte == _BAR))).nonzero()[0]
         at, rows = at[proper], rows[proper]
-        values = self.cut(at, self.ends[rows]).decode().split("\n")[:-1]
+        values = self.cut(at + len(_ENTITY), self.ends[rows]).decode().split("\n")[:-1]
         return rows, [value[: value.index("|")] if "|" in value else value for value in values]
 
 
 def scan(lines: Lines) -> Scan:
     """Find rows and columns. Raises `IrregularError`; `faults` then tells the reason."""
+    if not is_utf8(lines.data):
+        raise IrregularError
     blank = lines.first == _NEWLINE
     row = (~blank & (lines.first != _HASH)).nonzero()[0]
     begins, breaks = lines.begins[row], lines.breaks[row]
@@ -171,9 +181,27 @@ def scan(lines: Lines) -> Scan:
     starts = np.diff(sentence[words], prepend=-1).nonzero()[0]
     if np.count_nonzero(np.diff(sentence, prepend=-1)) != len(starts):  # one has no words
         raise IrregularError
-    found = Scan(lines, begins, lines.ends[row], breaks, words, before, starts)
+    found = Scan(lines, begins, lines.ends[row], breaks, words, words.nonzero()[0], before, starts)
     _check_ids(found)
     return found
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are UTF-8. Decoding them tells it too, but takes four times as long for Russian, say."""
+    array = np.frombuffer(data, np.uint8)
+    greatest = array.max(initial=0)
+    # the other first bytes are those of characters with rules of their own, which Python checks
+    if 0xC3 < greatest < 0xF0 and not any(byte in data for byte in (b"\xc0", b"\xc1", b"\xe0", b"\xed")):
+        follows = array.view(np.int8) < -0x40  # 0x80 to 0xBF
+        must_follow = np.zeros(len(array) + 2, np.bool_)
+        must_follow[1:-1] = array >= 0xC0
+        must_follow[2:] |= array >= 0xE0  # two bytes follow
+        return not must_follow[-2:].any() and bool((follows == must_follow[:-2]).all())
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _are_words(array: NDArray[np.uint8], begins: Indices, lengths: Indices) -> Flags:
@@ -193,7 +221,7 @@ def _check_ids(found: Scan) -> None:
     others = (~found.words).nonzero()[0]
     if not all(map(_ID.fullmatch, found.column(0, others))):
         raise IrregularError
-    rows = found.word_rows()
+    rows = found.word_rows
     ends = np.append(found.sentences[1:], len(rows))[: len(found.sentences)]
     numbers = [str(number) for number in (ends - found.sentences).tolist()]
     if found.column(0, rows[found.sentences]) != ["1"] * len(numbers):
