@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -22,9 +21,7 @@ from corefine.cli import app
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.formats import format_of, read_all, write
-from corefine.models.adapters import SpacyPredictor, fastcoref, from_clusters
 from corefine.models.load import load
-from corefine.models.resolver import Resolver
 from corefine.simulation.annotating import annotator_of
 from corefine.simulation.config import SimulationConfig
 
@@ -169,41 +166,6 @@ def test_a_metric_that_fails_is_named(tmp_path: Path) -> None:
 def test_what_is_no_such_part_is_refused(make, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError, match=message):
         make()
-
-
-def test_clusters_make_a_prediction_that_decodes_to_them() -> None:
-    document = Document.from_sentences("a", [list("abcdefgh")], [[(0, 0), (3, 4), (6, 6)], [(1, 2), (7, 7)]])
-    result = Resolver(SimpleNamespace(predict=lambda each: from_clusters(each.clusters))).predict(document)
-    assert result.clusters == document.clusters
-    assert result.probability((7, 7), (1, 2)) > 0.9
-
-
-def test_fastcoref_as_a_model() -> None:
-    """The shape of fastcoref's interface; its own package needs older versions of others than corefine."""
-
-    class Found:
-        def get_clusters(self, *, as_strings: bool) -> list[list[tuple[int, int]]]:
-            assert not as_strings
-            return [[(0, 3), (15, 18)]]
-
-    model = SimpleNamespace(predict=lambda texts: [Found() for _ in texts])
-    result = Resolver(fastcoref(model)).predict("Ann saw Bo on. Ann left.")
-    assert result.strings == (("Ann", "Ann"),)
-    assert result.offsets == (((0, 3), (15, 18)),)
-
-
-def test_a_spacy_pipeline_as_a_model() -> None:
-    import spacy
-    from spacy.language import Language
-
-    @Language.component("test_coref")
-    def component(doc: spacy.tokens.Doc) -> spacy.tokens.Doc:
-        doc.spans["coref_clusters_1"] = [doc[0:1], doc[4:5]]
-        return doc
-
-    nlp = spacy.blank("en")
-    nlp.add_pipe("test_coref")
-    assert Resolver(SpacyPredictor(nlp)).predict(STORY).strings == (("Ann", "Ann"),)
 
 
 @pytest.mark.nightly

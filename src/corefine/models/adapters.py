@@ -15,7 +15,7 @@ import numpy as np
 from corefine.document import Cluster, Document, Span, document_order, normalise
 from corefine.errors import InputError
 from corefine.formats.tokens import Tokens, text_of
-from corefine.prediction import NONE, Prediction
+from corefine.prediction import NONE, Floats, Prediction
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -61,14 +61,52 @@ class CharacterPredictor:
         return from_clusters([tuple(span for span in cluster if span is not None) for cluster in spans])
 
 
-def fastcoref(model: Any = None) -> CharacterPredictor:
-    """fastcoref's model `FCoref`, or another one. fastcoref downloads it if necessary."""
+class FastcorefPredictor:
+    """A model of fastcoref, with the probabilities that it computes; it is given the words of the document."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def predict(self, document: Document) -> Prediction:
+        if not document.tokens:
+            return from_clusters([])
+        (found,) = self.model.predict([list(document.tokens)], is_split_into_words=True)
+        # the row of each top span, and its words [first, after the last); None for special pieces and padding
+        words = {row: Span(place[0], place[1] - 1) for row, place in found.char_map.values() if row is not None}
+        rows = sorted(words)
+        spans = sorted(set(words.values()))
+        place = {span: number for number, span in enumerate(spans)}
+        scores = np.asarray(found.coref_logit, np.float64)[rows][:, [*rows, -1]]  # the last is "no antecedent"
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        # top spans that differ only in pieces of a word are one
+        columns = np.array([1 + place[words[row]] for row in rows] + [0])
+        masses = np.zeros((len(spans), 1 + len(spans)))
+        np.add.at(masses, (columns[:-1, None] - 1, columns[None, :]), odds / odds.sum(axis=1, keepdims=True))
+        return _from_masses(spans, masses)
+
+
+def _from_masses(spans: Sequence[Span], masses: Floats) -> Prediction:
+    """A prediction from [spans, 1 + spans] masses, epsilon first. Only the likeliest candidates are kept."""
+    masses[:, 1:] *= np.tri(len(spans), k=-1)
+    width = min(CANDIDATES, max(len(spans) - 1, 0))
+    likeliest = np.sort(np.argsort(-masses[:, 1:], axis=1, kind="stable")[:, :width], axis=1)
+    earlier = likeliest < np.arange(len(spans))[:, None]
+    kept = np.take_along_axis(masses, 1 + likeliest, axis=1) * earlier
+    rows = np.concatenate([masses[:, :1], kept], axis=1)
+    rows[rows.sum(axis=1) == 0, 0] = 1.0
+    probabilities = rows / rows.sum(axis=1, keepdims=True)
+    return Prediction(tuple(spans), np.where(earlier, likeliest, NONE), probabilities, decoding="argmax")
+
+
+def fastcoref(model: Any = None) -> FastcorefPredictor:
+    """fastcoref's model `FCoref`, which it downloads if necessary, or another model of fastcoref."""
     if model is None:
         try:
-            model = import_module("fastcoref").FCoref()
+            import_module("datasets").disable_progress_bars()
+            model = import_module("fastcoref").FCoref(nlp=None, enable_progress_bar=False)
         except ImportError as error:
-            raise InputError("this needs fastcoref, which is not installed: pip install fastcoref") from error
-    return CharacterPredictor(lambda text: model.predict(texts=[text])[0].get_clusters(as_strings=False))
+            raise InputError("this needs fastcoref, which cannot be imported; see docs/extend.md") from error
+    return FastcorefPredictor(model)
 
 
 class SpacyPredictor:
