@@ -26,7 +26,7 @@ from corefine.models.resolver import Resolver
 SIDE = Path(__file__).parents[2] / "benchmarks" / "fastcoref_side.py"
 
 
-def random_model(documents: list[Document]) -> Any:
+def random_model(documents: list[Document], seed: int = 0) -> Any:
     """fastcoref's model for these documents, in which about half of the top spans have an antecedent."""
     spec = spec_from_file_location("fastcoref_side", SIDE)
     assert spec is not None
@@ -34,6 +34,7 @@ def random_model(documents: list[Document]) -> Any:
     side: Any = module_from_spec(spec)
     spec.loader.exec_module(side)
     side.LAYERS, side.HIDDEN = 2, 48
+    import_module("torch").manual_seed(seed)
     with tempfile.TemporaryDirectory() as folder:
         # every word occurs twice, so that the tokenizer learns it as one piece: no two top spans have the same words
         side.build(Path(folder), 2 * [list(document.tokens) for document in documents])
@@ -51,8 +52,9 @@ def expected(own: Any) -> tuple[list[list[list[int]]], dict[str, float]]:
     entity = {span: {span} for span in place.values()}
     probability = {}
     for row, span in sorted(place.items()):
-        weights = {other: float(np.exp(own.coref_logit[row, column])) for column, other in place.items()}
-        nothing = float(np.exp(own.coref_logit[row, -1]))
+        row_weights = np.exp(own.coref_logit[row].astype(np.float64) - own.coref_logit[row].max())
+        weights = {other: float(row_weights[column]) for column, other in place.items()}
+        nothing = float(row_weights[-1])
         best = max(weights, key=weights.__getitem__)
         probability[f"{span} {best}"] = weights[best] / (sum(weights.values()) + nothing)
         if weights[best] > nothing:

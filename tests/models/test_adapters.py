@@ -42,7 +42,7 @@ def test_fastcoref_as_a_model() -> None:
             [-1e4, -1e4, -1e4, -1e4, 9.0, 0.0],
             [1.0, -1e4, -1e4, -1e4, 9.0, 0.0],
             [2.0, -1.0, -1e4, -1e4, 9.0, 0.0],
-            [2.0, -1.0, 5.0, -1e4, 9.0, 0.0],
+            [3.0, -1.0, 5.0, -1e4, 9.0, 0.0],
             [9.0, 9.0, 9.0, 9.0, 9.0, 0.0],
         ]
     )
@@ -57,9 +57,8 @@ def test_fastcoref_as_a_model() -> None:
     assert result.clusters == ((Span(0, 0), Span(2, 2), Span(4, 4)),)
     odds = np.exp([0.0, 1.0])
     assert result.probability((2, 2), (0, 0)) == pytest.approx(odds[1] / odds.sum())
-    # the last word is two pieces, each of them a top span: their rows are added, and the link between them is no link
-    first, second = np.exp([0.0, 2.0, -1.0]), np.exp([0.0, 2.0, -1.0, 5.0])
-    row = first / first.sum() + (second / second.sum())[:3]
+    # the last word is two pieces, each of them a top span: the second, which links more, counts without the first
+    row = np.exp([0.0, 3.0, -1.0])
     assert result.probability((4, 4), (0, 0)) == pytest.approx((row / row.sum())[1])
     assert result.probability((4, 4), None) == pytest.approx((row / row.sum())[0])
 

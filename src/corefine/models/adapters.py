@@ -78,23 +78,24 @@ class FastcorefPredictor:
         place = {span: number for number, span in enumerate(spans)}
         scores = np.asarray(found.coref_logit, np.float64)[rows][:, [*rows, -1]]  # the last is "no antecedent"
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        # top spans that differ only in pieces of a word are one
-        columns = np.array([1 + place[words[row]] for row in rows] + [0])
-        masses = np.zeros((len(spans), 1 + len(spans)))
-        np.add.at(masses, (columns[:-1, None] - 1, columns[None, :]), odds / odds.sum(axis=1, keepdims=True))
-        return _from_masses(spans, masses)
+        # top spans that differ only in pieces of a word are one, which has the row that links most
+        number = np.array([place[words[row]] for row in rows], np.int64)
+        masses = np.zeros((len(rows), 1 + len(spans)))
+        np.add.at(masses, (np.arange(len(rows))[:, None], np.append(1 + number, 0)[None, :]), odds)
+        masses[:, 1:] *= np.arange(len(spans)) < number[:, None]
+        masses[masses.sum(axis=1) == 0, 0] = 1.0
+        masses /= masses.sum(axis=1, keepdims=True)
+        best = {number[row]: row for row in np.argsort(-masses[:, 0], kind="stable").tolist()}
+        return _from_rows(spans, masses[[best[span] for span in range(len(spans))]])
 
 
-def _from_masses(spans: Sequence[Span], masses: Floats) -> Prediction:
-    """A prediction from [spans, 1 + spans] masses, epsilon first. Only the likeliest candidates are kept."""
-    masses[:, 1:] *= np.tri(len(spans), k=-1)
+def _from_rows(spans: Sequence[Span], rows: Floats) -> Prediction:
+    """A prediction from [spans, 1 + spans] probabilities, epsilon first. Only the likeliest candidates are kept."""
     width = min(CANDIDATES, max(len(spans) - 1, 0))
-    likeliest = np.sort(np.argsort(-masses[:, 1:], axis=1, kind="stable")[:, :width], axis=1)
+    likeliest = np.sort(np.argsort(-rows[:, 1:], axis=1, kind="stable")[:, :width], axis=1)
     earlier = likeliest < np.arange(len(spans))[:, None]
-    kept = np.take_along_axis(masses, 1 + likeliest, axis=1) * earlier
-    rows = np.concatenate([masses[:, :1], kept], axis=1)
-    rows[rows.sum(axis=1) == 0, 0] = 1.0
-    probabilities = rows / rows.sum(axis=1, keepdims=True)
+    kept = np.concatenate([rows[:, :1], np.take_along_axis(rows, 1 + likeliest, axis=1) * earlier], axis=1)
+    probabilities = kept / kept.sum(axis=1, keepdims=True)
     return Prediction(tuple(spans), np.where(earlier, likeliest, NONE), probabilities, decoding="argmax")
 
 
