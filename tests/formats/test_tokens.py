@@ -51,6 +51,15 @@ def test_tokens_of_white_space_are_in_no_mention_of_a_cas() -> None:
     assert (again.clusters, faults) == (DOCUMENT.clusters, [])
 
 
+def test_a_language_of_a_cas_that_is_no_text_is_left_out() -> None:
+    pytest.importorskip("cassis")
+    written = rendered([replace(DOCUMENT, language="de")], "uima-json")
+    assert '"language": "de"' in written
+    [again], faults = with_faults(written.replace('"language": "de"', '"language": 3'), "uima-json")
+    assert again.language is None
+    assert [fault.what for fault in faults] == ["a language that is not text, which was left out"]
+
+
 def shifted(by: int) -> list[tuple[int, int]]:
     return [(start + by, end + by) for start, end in DOCUMENT.offsets or ()]
 

@@ -34,6 +34,8 @@ from helpers.format_samples import SAMPLES, SNIPPETS, TEXT
 HANG_SECONDS = 5
 """Of processor time: the machine may be busy."""
 MOST_MEGABYTES = 500
+MEMORY = Path("/dev/shm")
+"""Files here are on no disk, so that nobody waits until they are."""
 
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 3, 10**9, 10**23, 1.5, "", " ", "x", "a b", "a\tb", "a\nb", "\u2028", "-", "_",
@@ -220,7 +222,7 @@ def _limited() -> Iterator[None]:
 
 def run(numbers: Iterable[int], seen: Callable[[Outcome], None] = lambda _: None) -> Outcome:
     outcome = Outcome()
-    folder = Path(tempfile.mkdtemp(prefix="corefine-mutated-"))
+    folder = Path(tempfile.mkdtemp(prefix="corefine-mutated-", dir=MEMORY if MEMORY.is_dir() else None))
     try:
         for number in numbers:
             case = make(number)

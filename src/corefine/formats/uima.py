@@ -121,8 +121,6 @@ def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Do
             said = {key: value for key, value in said.items() if value}
             if said or label:
                 features.setdefault(span, [str(span), label, said])
-    languages = [getattr(about, "language", None) for about in cas.select("uima.tcas.DocumentAnnotation")]
-    language = next((each for each in languages if each not in (None, "", "x-unspecified")), None)
     kept: dict[str, Any] = {"mention features": [entry for _, entry in sorted(features.items())]}
     if kind is not None and kind != (CHAIN, LINK):
         kept["types"] = list(kind)
@@ -137,9 +135,18 @@ def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Do
         part=part,
         text=text,
         offsets=words.offsets,
-        language=language,
+        language=_language(cas, source),
         extra=extra if extra[KEPT] else {},
     )
+
+
+def _language(cas: Cas, source: Source) -> str | None:
+    languages = [getattr(about, "language", None) for about in cas.select("uima.tcas.DocumentAnnotation")]
+    language = next((each for each in languages if each not in (None, "", "x-unspecified")), None)
+    if language is None or isinstance(language, str):
+        return language
+    source.fault("a language that is not text, which was left out", fatal=False)
+    return None
 
 
 Groups = list[tuple[str, list[Any]]]
