@@ -8,6 +8,8 @@ import secrets
 import shutil
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
@@ -144,6 +146,17 @@ def whole_folder(place: Path) -> Iterator[Path]:
                 raise
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def keep_details(error: Exception, said: str | None = None) -> str:
+    """The message about a bug. The traceback goes into a file, because users should not have to read it."""
+    said = said or f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+    path = home_folder() / "errors" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    try:
+        write_atomically(path, "".join(traceback.format_exception(error)).encode("utf-8", "replace"), private=True)
+    except OSError:
+        return said
+    return f"{said}. This should not happen. Details, to report it with, are in {path}"
 
 
 def _sync_folder(folder: Path) -> None:

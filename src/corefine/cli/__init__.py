@@ -8,8 +8,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import time
-import traceback
 from typing import NoReturn
 
 import typer
@@ -99,15 +97,9 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _unforeseen(error: Exception) -> str:
-    """The message about a bug. The traceback goes into a file, because users should not have to read it."""
-    from corefine.files import home_folder, write_atomically
+    from corefine.files import keep_details
 
-    said = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+    said = None
     if type(error).__module__.startswith("sqlalchemy"):
         said = f"the database does not do what it should ({str(getattr(error, 'orig', error)).partition(chr(10))[0]})"
-    path = home_folder() / "errors" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    try:
-        write_atomically(path, "".join(traceback.format_exception(error)).encode("utf-8", "replace"), private=True)
-    except OSError:
-        return said
-    return f"{said}. This should not happen. Details, to report it with, are in {path}"
+    return keep_details(error, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from sqlalchemy import Connection, select, update
 
 from corefine.annotation.labels import Labels
 from corefine.document import Document
-from corefine.errors import CorefineError, InputError
+from corefine.errors import CorefineError, DamagedDocumentError, InputError
 from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
 from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, hold_back, is_worse
@@ -36,6 +37,12 @@ RECIPE = "app"
 STEPS_IN_FULL = 100
 """The steps of a training, at least, where documents or parts of them were annotated in full."""
 PAUSE_SECONDS = 1.0
+
+MODEL_ERRORS = (
+    CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError, LookupError, ValueError, TypeError,
+    AttributeError, AssertionError, ImportError,
+)  # fmt: skip
+"""What a model, which may be anybody's code, can raise while it reads or learns. Errors of the database are others."""
 
 
 def is_due(project: Project) -> bool:
@@ -72,7 +79,7 @@ def train(project: Project, worker: Worker) -> None:
     worker.report("training", share_done=0.0)
     try:
         f1 = _run(project, worker, number, answers)
-    except (CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError) as error:
+    except MODEL_ERRORS as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, CorefineError) else str(error)
         shutil.rmtree(project.models / f"v{number}", ignore_errors=True)
         project.writer.write(lambda connection: predictions.finish_version(connection, number, FAILED, message=message))
@@ -184,5 +191,9 @@ def _compare(
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
     """CoNLL F1 on the held-out documents, singletons dropped; None if there are none."""
-    held_out = [project.documents.get(entry.id) for entry in project.documents.all() if entry.held_out]
+    held_out = []
+    for entry in project.documents.all():
+        if entry.held_out:
+            with suppress(DamagedDocumentError):
+                held_out.append(project.documents.get(entry.id))
     return evaluate(predict, held_out).conll_f1 if held_out else None

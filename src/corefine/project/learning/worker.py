@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from corefine.document import Document
-from corefine.errors import CorefineError, InputError
+from corefine.errors import CorefineError, DamagedDocumentError, InputError
+from corefine.files import keep_details
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project.learning import training
@@ -168,7 +170,11 @@ class Worker:
         if version.kind == TRAINED or version.f1 is not None or version.id in self._scored:
             return False
         self._scored.add(version.id)
-        f1 = training.held_out_f1(self.project, self._predictor(version))
+        try:
+            f1 = training.held_out_f1(self.project, self._predictor(version))
+        except training.MODEL_ERRORS as error:
+            self.report("failed", message=f"{version.name} cannot be scored: {error}")
+            return True
         self._write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
         return True
 
@@ -187,10 +193,15 @@ class Worker:
             return False
         entry = min(waiting, key=lambda each: (each.id not in begun, each.id))
         self.report("predicting", share_done=None)
-        document = self.project.documents.get(entry.id)
+        try:
+            document = self.project.documents.get(entry.id)
+        except DamagedDocumentError as error:
+            self._failed.add((version.id, entry.id))
+            self.report("failed", message=f"{entry.key} is left out: {error}")
+            return True
         try:
             prediction = predict_long(self._predictor(version), document)
-        except (CorefineError, MemoryError, RuntimeError) as error:
+        except training.MODEL_ERRORS as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
         if version.kind != TRAINED:
@@ -244,11 +255,25 @@ def main() -> None:
         Worker(project, alive=alive).run()
 
 
-if __name__ == "__main__":
+def run_safely() -> int:
+    """Run `main`. An error is one message on stderr, which is the server's; returns the exit code."""
     try:
         main()
     except (KeyboardInterrupt, BrokenPipeError):
-        sys.exit(130)
+        return 130
     except CorefineError as error:
-        sys.stderr.write(f"corefine: {error}\n")
-        sys.exit(2)
+        said = str(error)
+    except DBAPIError as error:
+        said = f"the database cannot be used now ({error.orig})"
+    except OSError as error:
+        said = f"{error.filename or 'files'}: {error.strerror or error}"
+    except Exception as error:
+        said = keep_details(error)
+    else:
+        return 0
+    sys.stderr.write(f"corefine: the background process ended, and is started again: {said}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(run_safely())

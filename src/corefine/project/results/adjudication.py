@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select
 
 from corefine.annotation.question import span_from_json, span_to_json
 from corefine.document import Span
@@ -33,10 +35,18 @@ class OwnerDecision:
         return () if self.first is None else (First(self.first, self.span),)
 
 
-def decisions_of(connection: Connection) -> list[OwnerDecision]:
-    """The owner's decisions."""
-    found = []
+def rows_by_document(connection: Connection) -> dict[int, list[Row[Any]]]:
+    """The owner's decisions about all documents, for `parsed`."""
+    found: dict[int, list[Row[Any]]] = {}
     for row in connection.execute(select(schema.decisions)):
+        found.setdefault(row.document_id, []).append(row)
+    return found
+
+
+def parsed(rows: Iterable[Row[Any]]) -> list[OwnerDecision]:
+    """The decisions of rows. A damaged one raises one of the errors in `open_document.UNREADABLE`."""
+    found = []
+    for row in rows:
         fields = json.loads(row.decision)
         first = None if fields.get("first") is None else span_from_json(fields["first"])
         span, is_mention = span_from_json(json.loads(row.mention)), fields.get("mention", True)

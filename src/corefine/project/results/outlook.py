@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefine.annotation.session import Session
-from corefine.errors import CorefineError
 from corefine.prediction import Floats
 from corefine.project.project import Project
 from corefine.project.results.estimate import estimate
 from corefine.project.store import documents, log, predictions, settings
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.work import assignments
-from corefine.project.work.open_document import restore_session
+from corefine.project.work.open_document import UNREADABLE, restore_session
 
 SAMPLED = 20
 MOST_SECONDS = 3.0
@@ -108,7 +107,7 @@ def _session(project: Project, info: DocumentInfo, ready: list[int], config: set
         own = [row for row in rows if row.person_id == busiest]
         prediction = project.predictions.load(version, info.id)
         return restore_session(project.documents.get(info.id), own, prediction, config)
-    except (CorefineError, LookupError, ValueError):
+    except UNREADABLE:
         return None
 
 

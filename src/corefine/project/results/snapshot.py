@@ -10,16 +10,17 @@ from typing import Literal, TypeVar
 
 from corefine.annotation.session import Session
 from corefine.document import Document
-from corefine.errors import CorefineError, ModelError
+from corefine.errors import ModelError
 from corefine.prediction import Prediction
 from corefine.project.project import Project
-from corefine.project.results.adjudication import OwnerDecision, decisions_of
+from corefine.project.results import adjudication
+from corefine.project.results.adjudication import OwnerDecision
 from corefine.project.store import documents, log, people, predictions, settings
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
 from corefine.project.work import assignments
-from corefine.project.work.open_document import everybodys_sessions
+from corefine.project.work.open_document import UNREADABLE, everybodys_sessions
 
 T = TypeVar("T")
 
@@ -47,9 +48,7 @@ class Snapshot:
             self._ready = predictions.ready_versions(connection)
             self._rows = log.rows_by_document(connection)
             self._finished = {each.document_id for each in assignments.all_of(connection) if each.done}
-            self._decisions: dict[int, list[OwnerDecision]] = {}
-            for decision in decisions_of(connection):
-                self._decisions.setdefault(decision.document_id, []).append(decision)
+            self._decisions = adjudication.rows_by_document(connection)
 
     def each(self, read: Callable[[DocumentInfo], T], *, only: Only = "all") -> Iterator[tuple[DocumentInfo, T]]:
         """The results of a function for every annotated document, or for some of them."""
@@ -60,7 +59,7 @@ class Snapshot:
                 self._read = documents.parsed(document_id, content)
                 self._read_id = document_id
                 found = read(info)
-            except (CorefineError, LookupError, ValueError) as error:
+            except UNREADABLE as error:
                 self.skipped.append((info.key, str(error)))
             else:
                 yield info, found
@@ -85,10 +84,8 @@ class Snapshot:
     def rows(self, document_id: int) -> list[LoggedEvent]:
         return log.parsed(self._rows.get(document_id, ()))
 
-    def decisions(self, document_id: int | None = None) -> list[OwnerDecision]:
-        if document_id is not None:
-            return self._decisions.get(document_id, [])
-        return [decision for own in self._decisions.values() for decision in own]
+    def decisions(self, document_id: int) -> list[OwnerDecision]:
+        return adjudication.parsed(self._decisions.get(document_id, ()))
 
     def sessions(self, document_id: int, prediction: Prediction = EMPTY) -> dict[int, Session]:
         """By person, the sessions of all who have worked on a document."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Integer, func, select
 
-from corefine.project.store import documents, people, predictions, schema, settings
+from corefine.errors import DamagedDocumentError
+from corefine.project.store import documents, log, people, predictions, schema, settings
 from corefine.project.work import assignments
 
 EVENTS = schema.events.c
@@ -138,7 +138,10 @@ def _held_out(connection: Connection) -> tuple[int, int]:
     for info in kept:
         if (info.id, info.added_at) not in _MENTIONS:
             content = connection.execute(select(columns.content).where(columns.id == info.id)).scalar_one()
-            clusters = documents.parsed(info.id, content).clusters
+            try:
+                clusters = documents.parsed(info.id, content).clusters
+            except DamagedDocumentError:
+                clusters = ()
             _MENTIONS[info.id, info.added_at] = sum(len(cluster) for cluster in clusters if len(cluster) > 1)
     return len(kept), sum(_MENTIONS[info.id, info.added_at] for info in kept)
 
@@ -152,8 +155,8 @@ def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
     yes: Counter[int] = Counter()
     asked: Counter[int] = Counter()
     for version, text in connection.execute(select(EVENTS.model_version, EVENTS.event).where(EVENTS.kind == "answer")):
-        event = json.loads(text)
-        if event["antecedent"] is not None and event["same"] is not None:
+        event = log.event_or_empty(text)
+        if event.get("antecedent") is not None and event.get("same") is not None:
             asked[version] += 1
             yes[version] += bool(event["same"])
     fits = settings.get(connection, settings.HELD_BACK, {})

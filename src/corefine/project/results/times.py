@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import fmean, median, stdev
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from corefine.annotation.cost import CostModel
 from corefine.annotation.question import Protocol
-from corefine.project.store import schema, settings
+from corefine.project.store import log, schema, settings
 from corefine.project.store.log import Timing
 
 INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY follow-up questions"
@@ -39,7 +38,9 @@ def measure(connection: Connection) -> list[TimingRow]:
     rows = connection.execute(query.where(columns.kind == "answer"))
     timed, groups = [], []
     for text, *seconds in rows:
-        event, timing = json.loads(text), Timing(*seconds)
+        event, timing = log.event_or_empty(text), Timing(*seconds)
+        if event.get("protocol") not in set(Protocol):  # a damaged row
+            continue
         timed.append((Protocol(event["protocol"]), timing))
         if event.get("group") and timing.initial is not None:
             groups.append((timing.initial, len(event["group"])))

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 from corefine.errors import InputError
 from corefine.formats import jsonl
 from corefine.project.store import people, schema
-from corefine.project.store.documents import DOCUMENTS, LONGEST_NAME, parsed
+from corefine.project.store.documents import DOCUMENTS, LONGEST_NAME, noted_list, parsed
 
 NOTES = schema.document_notes.c
 LONGEST_TAG, MOST_TAGS = 60, 50
@@ -54,7 +54,7 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
         connection.execute(insert(schema.document_notes).values(document_id=document_id, tags="[]", assigned="[]"))
     values: dict[str, str | float | None] = {}
     if wanted.add_tags or wanted.remove_tags:
-        values["tags"] = json.dumps(_tags([] if row is None else json.loads(row.tags), wanted), ensure_ascii=False)
+        values["tags"] = json.dumps(_tags([] if row is None else noted_list(row.tags), wanted), ensure_ascii=False)
     if wanted.assigned is not None:
         values["assigned"] = json.dumps(sorted(set(wanted.assigned)))
     if wanted.reviewed is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -157,10 +158,19 @@ def _noted(connection: Connection, rows: Sequence[DocumentInfo], *, trashed: boo
     notes = {}
     for row in connection.execute(select(schema.document_notes)):
         fields = dict(row._mapping)
-        fields |= {name: tuple(json.loads(fields[name])) for name in ("tags", "assigned")}
+        fields |= {name: tuple(noted_list(fields[name])) for name in ("tags", "assigned")}
         notes[fields.pop("document_id")] = fields
     found = [replace(row, **notes[row.id]) if row.id in notes else row for row in rows]
     return [info for info in found if (info.trashed_at is not None) == trashed]
+
+
+def noted_list(text: str) -> list[Any]:
+    """A list among the notes about a document; an empty one if it is damaged."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
 
 
 def to_annotate(connection: Connection) -> list[DocumentInfo]:

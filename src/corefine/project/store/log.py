@@ -40,7 +40,7 @@ class LoggedEvent:
     document_id: int
     kind: str
     event: dict[str, Any]
-    outcome: dict[str, Any] | None
+    outcome: dict[str, Any]
     model_version: int
     at: float
 
@@ -173,9 +173,27 @@ def parsed(rows: Iterable[Row[Any]]) -> list[LoggedEvent]:
     found = []
     for row in rows:
         fields = row._asdict()
-        fields["event"] = json.loads(row.event)
-        fields["outcome"] = None if row.outcome is None else json.loads(row.outcome)
+        fields["event"] = _json_object(row.event)
+        fields["outcome"] = event_or_empty(row.outcome or "{}")  # only a repeated request needs it
         found.append(LoggedEvent(**fields))
+    return found
+
+
+def event_or_empty(text: str) -> dict[str, Any]:
+    """The event or the outcome of a row; an empty one if it is damaged."""
+    try:
+        return _json_object(text)
+    except ValueError:
+        return {}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if not isinstance(found, dict):
+        raise ValueError("it is no JSON object")
     return found
 
 
@@ -183,4 +201,4 @@ def _parsed_or_empty(row: Row[Any]) -> list[LoggedEvent]:
     try:
         return parsed([row])
     except ValueError:
-        return [LoggedEvent(**{**row._asdict(), "event": {}, "outcome": None})]
+        return [LoggedEvent(**{**row._asdict(), "event": {}, "outcome": {}})]

@@ -19,6 +19,7 @@ from corefine.errors import InputError
 from corefine.project.project import Project
 from corefine.project.store import log, predictions
 from corefine.project.store.documents import DocumentInfo
+from corefine.project.work.open_document import UNREADABLE
 
 FEW, MANY = 20, 200
 """Labels a document, as in the paper."""
@@ -59,7 +60,7 @@ def sample(project: Project, *, documents: int = 20, questions: int = 60, seed: 
             newer = many != (set_name == "B")  # of the two early models, or of the two late ones
             count = documents // KINDS
             chosen = dict.fromkeys(usable[(kind * count + number) % len(usable)] for number in range(count))
-            pools = {document.id: _asked(project, document, labels, late, newer) for document in chosen}
+            pools = {document.id: _readable(project, document, labels, late, newer) for document in chosen}
             drawn = _draw(pools, questions // KINDS, rng)
             found += [SampledQuestion(set_name, labels, late, document_id, each) for document_id, each in drawn]
     return found
@@ -75,6 +76,14 @@ def _draw(pools: dict[int, list[Question]], count: int, rng: Random) -> list[tup
         sizes[rng.choice(open_documents)] += 1
     drawn = [(document, each) for document, size in sizes.items() for each in rng.sample(pools[document], size)]
     return sorted(drawn, key=lambda each: (each[0], each[1].number))
+
+
+def _readable(project: Project, document: DocumentInfo, labels: int, late: bool, newer: bool) -> list[Question]:
+    """The questions about a document; none if it is damaged."""
+    try:
+        return _asked(project, document, labels, late, newer)
+    except UNREADABLE:
+        return []
 
 
 def _asked(project: Project, document: DocumentInfo, labels: int, late: bool, newer: bool) -> list[Question]:

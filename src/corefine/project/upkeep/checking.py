@@ -14,10 +14,10 @@ from corefine.document import Document
 from corefine.errors import CorefineError
 from corefine.files import sha256_of
 from corefine.project.project import Project
-from corefine.project.results.adjudication import decisions_of
+from corefine.project.results import adjudication
 from corefine.project.store import log, people, predictions, schema
 from corefine.project.store.database import Database
-from corefine.project.work.open_document import restore_session
+from corefine.project.work.open_document import UNREADABLE, restore_session
 
 DATABASE, LOG, DOCUMENT, DECISION, PREDICTION, MODEL = "database", "log", "document", "decision", "prediction", "model"
 
@@ -125,23 +125,24 @@ def replay_problem(project: Project, person_id: int, document_id: int) -> str | 
         with project.database.read() as connection:
             rows = log.events_of(connection, document_id=document_id, person_id=person_id)
         restore_session(document, rows, predictions.EMPTY, project.settings)
-    except (CorefineError, LookupError, ValueError, TypeError) as error:
+    except UNREADABLE as error:
         return f"it cannot be replayed: {error}"
     return None
 
 
 def _check_decisions(project: Project) -> Iterator[Finding]:
-    try:
-        with project.database.read() as connection:
-            decisions = decisions_of(connection)
-    except (LookupError, ValueError, TypeError) as error:
-        yield Finding(DECISION, "adjudication", f"a decision cannot be read: {error}", "Repair removes it")
-        return
-    for decision in decisions:
-        document = readable(project, decision.document_id)
-        if document is not None and not document.holds(decision.span):
-            where = f"document {decision.document_id}"
-            yield Finding(DECISION, where, f"a decision is about {decision.span}, outside it", "Repair removes it")
+    with project.database.read() as connection:
+        found = adjudication.rows_by_document(connection)
+    for document_id, rows in found.items():
+        where, document = f"document {document_id}", readable(project, document_id)
+        for row in rows:
+            try:
+                (decision,) = adjudication.parsed([row])
+            except UNREADABLE as error:
+                yield Finding(DECISION, where, f"a decision cannot be read: {error}", "Repair removes it")
+                continue
+            if document is not None and not document.holds(decision.span):
+                yield Finding(DECISION, where, f"a decision is about {decision.span}, outside it", "Repair removes it")
 
 
 def check_predictions(project: Project) -> Iterator[Finding]:

@@ -10,15 +10,15 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Row, delete, insert, select, update
 
 from corefine.annotation.log import AnswerEntry
-from corefine.annotation.question import Answer, Protocol, Question, span_from_json
+from corefine.annotation.question import Answer, Protocol, Question
 from corefine.annotation.session import Session
 from corefine.document import Span, SplitSpan
-from corefine.errors import CorefineError
 from corefine.files import write_atomically
 from corefine.project.project import Project
+from corefine.project.results import adjudication
 from corefine.project.store import predictions, schema
 from corefine.project.upkeep import backup, checking
-from corefine.project.work.open_document import restore_session
+from corefine.project.work.open_document import UNREADABLE, restore_session
 
 EVENTS = schema.events.c
 
@@ -123,7 +123,7 @@ def _replayed(session: Session, row: Row[Any]) -> tuple[dict[str, Any] | None, s
         event = {**event, "number": session.next_number}  # two answers had one number
     try:
         session.replay_event(event)
-    except (CorefineError, LookupError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         return None, str(error)
     return event, ""
 
@@ -134,7 +134,7 @@ def _event(row: Row[Any]) -> dict[str, Any] | None:
         event = json.loads(row.event)
         if isinstance(event, dict) and event.get("event") == row.kind:
             return event
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     if row.kind in ("undo", "redo"):
         return {"event": row.kind}
@@ -143,7 +143,7 @@ def _event(row: Row[Any]) -> dict[str, Any] | None:
         if row.kind == "withdraw":
             return {"event": "withdraw", "number": int(request[2])}
         return _answer_event(request, row.seconds) if row.kind == "answer" else None
-    except (LookupError, TypeError, ValueError):
+    except UNREADABLE:
         return None
 
 
@@ -171,7 +171,7 @@ def _span(text: str) -> Span:
 def _is_changed(row: Row[Any], event: dict[str, Any]) -> bool:
     try:
         return bool(json.loads(row.event) != event)
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
 
 
@@ -209,9 +209,9 @@ def _decisions(project: Project, removed: list[dict[str, Any]]) -> Iterator[str]
     for row in rows:
         try:
             document = checking.readable(project, row.document_id)
-            json.loads(row.decision)["mention"]
-            good = document is None or document.holds(span_from_json(json.loads(row.mention)))
-        except (CorefineError, LookupError, TypeError, ValueError):
+            (decision,) = adjudication.parsed([row])
+            good = document is None or document.holds(decision.span)
+        except UNREADABLE:
             good = False
         if not good:
             own = (columns.document_id == row.document_id, columns.mention == row.mention)

@@ -9,12 +9,15 @@ from corefine.annotation.cost import CostModel
 from corefine.annotation.selectors import Selector, VoteEntropy, make_selector
 from corefine.annotation.session import Session
 from corefine.document import Document
-from corefine.errors import DamagedDocumentError
+from corefine.errors import CorefineError, DamagedDocumentError
 from corefine.formats.languages import common_words
 from corefine.prediction import Prediction
 from corefine.project.store.log import LoggedEvent
 from corefine.project.store.predictions import EMPTY
 from corefine.project.store.settings import ProjectConfig
+
+UNREADABLE = (CorefineError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""The errors that a damaged text, log or decision can raise."""
 
 
 @dataclass(slots=True)

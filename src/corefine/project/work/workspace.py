@@ -301,7 +301,7 @@ class Workspace:
             row = log.find(connection, self.person_id, client_id)
         if row is None:
             return None
-        fields = row.outcome or {}
+        fields = row.outcome
         sent = fields.get("request", [row.kind, *request[1:]])  # logs of earlier versions do not keep it
         if sent != request:
             raise ReusedIdError(f"the client_id {client_id} was sent before with another request: use a new one")

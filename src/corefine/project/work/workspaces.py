@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
-from corefine.errors import ConfigError, CorefineError, ModelError
+from corefine.errors import ConfigError, ModelError
 from corefine.models.load import names_committee
 from corefine.prediction import Prediction
 from corefine.project.project import Project
@@ -23,7 +23,7 @@ from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.predictions import EMPTY, ModelVersion
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.assignments import Assignment
-from corefine.project.work.open_document import OpenDocument, damaged, restore_session
+from corefine.project.work.open_document import UNREADABLE, OpenDocument, damaged, restore_session
 from corefine.project.work.workspace import Workspace
 
 MOST_OPEN = 100
@@ -227,7 +227,7 @@ class Workspaces:
             document = self.project.documents.get(document_id)
             settings = replace(self.settings, groups=self.settings.groups and self.groups)
             session = restore_session(document, rows, prediction, settings, self.cost)
-        except (CorefineError, LookupError, ValueError) as error:
+        except UNREADABLE as error:
             raise damaged(self._name(document_id), error) from error
         if (person_id, document_id) in self.without_budget:
             session.budget = Budget()

@@ -21,6 +21,7 @@ from corefine.project.results.merged import merged
 from corefine.project.results.outlook import Outlook, outlook
 from corefine.project.results.snapshot import Only, Snapshot
 from corefine.project.results.statistics import CurvePoint, Statistics, statistics
+from corefine.project.work.open_document import UNREADABLE, damaged
 from corefine.web.api.context import InContext, Owner, check_document, owner, respond, sent_once, temporary_folder
 from corefine.web.api.documents import EntitiesView
 from corefine.web.api.owner import PersonRow, TrainingStatus, person_rows, training_status
@@ -186,7 +187,10 @@ def everybodys_entities(document_id: Id, here: InContext) -> Response:
     """The entities under the model, the owner's decisions and everybody's answers, as an export has them."""
     check_document(here, document_id)
     snapshot = Snapshot(here.project)
-    found = merged(snapshot, document_id, snapshot.prediction(document_id)[1])
+    try:
+        found = merged(snapshot, document_id, snapshot.prediction(document_id)[1])
+    except UNREADABLE as error:
+        raise damaged(f"document {document_id}", error) from error
     return respond(EntitiesView.of(document_id, found.session))
 
 
