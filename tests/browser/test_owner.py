@@ -69,6 +69,8 @@ def test_files_are_added_and_an_unreadable_one_is_told_and_skipped(
     page = driver.page
     before = len(called(driver, "/documents"))
     page.locator("#files").set_input_files([tmp_path / name for name in files])
+    page.get_by_text("3 files may come with entities").wait_for()
+    driver.press("Enter")
     items = page.locator(".upload-result li")
     page.wait_for_function("n => document.querySelectorAll('.upload-result li').length === n", arg=len(files))
     page.locator(".upload-result li", has_text="photo.png").get_by_text("skipped").wait_for()

@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 
 from corefine.corpora import stories
+from corefine.document import Document
 from corefine.project import Project
 from corefine.project.learning.worker import Worker
-from corefine.project.store import people, schema, settings
+from corefine.project.store import documents, people, schema, settings
 from corefine.project.store.documents import DocumentInfo
 from helpers.fault_trial import DOCUMENTS, Trial, Write
 from helpers.projects import new_id
@@ -203,6 +204,21 @@ def rename_document(trial: Trial) -> Write:
     return Write("PATCH", "documents", body, lambda project: int(_info(project, 3).name == name), repeats=False)
 
 
+def split_again(trial: Trial) -> Write:
+    """A text gets another language: one document takes the place of another."""
+    name = f"text {trial.number()}"
+    text = Document.from_text("Anna zag Piet. Zij lachte.", name, language="en")
+    document = trial.project.writer.write(lambda connection: documents.add(connection, text))
+    trial.restart()
+
+    def applied(project: Project) -> int:
+        found = [info for info in project.documents.all() if info.name == name]
+        assert len(found) == 1, "it is there once, before and after"
+        return int(found[0].id != document)
+
+    return Write("PUT", "documents/language", {"documents": [document], "language": "nl"}, applied, repeats=False)
+
+
 def add_stories(trial: Trial) -> Write:
     with trial.project.database.write() as connection:
         connection.execute(delete(schema.documents).where(schema.documents.c.id > DOCUMENTS))
@@ -347,6 +363,7 @@ WRITES = {
     "POST /api/documents/{document_id}/reviewed": review,
     "POST /api/documents": upload,
     "PATCH /api/documents": rename_document,
+    "PUT /api/documents/language": split_again,
     "POST /api/stories": add_stories,
     "POST /api/adjudication": decide,
     "POST /api/login": log_in,

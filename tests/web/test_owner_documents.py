@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from corefine.corpora import stories
+from corefine.formats import jsonl
+from corefine.models import rules
 from corefine.project import Project
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import Browser, another, change, golds, serve
+from helpers.projects import Browser, another, change, golds, new_id, serve
 
 
 def named(browser: Browser) -> dict[str, dict[str, object]]:
@@ -96,6 +100,51 @@ def test_a_file_that_is_there_already_is_named(browser: Browser) -> None:
     assert send("other.txt")["reason"] == "it is in the project already, as bo"
     patch(browser, *added["added"], trashed=True)  # type: ignore[misc]
     assert send("other.txt")["reason"] == "it is in the trash, as bo: restore it there"
+
+
+def test_a_document_is_split_again_by_another_language(browser: Browser, project: Project) -> None:
+    text = "王芳来了。她笑了。"
+    found = browser.client.post("/api/documents?wait=600&language=en&name=wang.txt", content=text.encode()).json()
+    (document,) = found["added"]
+    assert named(browser)["wang"]["language"] == "English"
+    patch(browser, document, add_tags=["short"])
+    before = project.documents.get(document)
+
+    def split(language: str, *documents: object, status: int = 200) -> object:
+        return browser.send("PUT", "documents/language", {"documents": documents, "language": language}, status)
+
+    story = browser.get("documents")[0]
+    assert story["has_gold"]
+    assert "came with entities" in str(split("zh", document, story["id"], status=400))
+    assert named(browser)["wang"]["id"] == document, "all or none"
+    assert "choose a language" in str(split("auto", document, status=400))
+    assert "not 'klingon'" in str(split("klingon", document, status=400))
+    split("zh", document)
+    row = named(browser)["wang"]
+    assert (row["language"], row["tags"]) == ("Chinese", ["short"])
+    again = project.documents.get(int(str(row["id"])))
+    assert (again.text, again.language) == (before.text, "zh")
+    assert again.tokens == tuple(text)
+    assert before.tokens != again.tokens
+    assert [each["name"] for each in browser.get("trash")] == ["wang (English)"]
+    browser.get(f"next?document={document}", status=404)
+    split("fr", document, status=404)
+    split("zh", row["id"])
+    assert named(browser)["wang"]["id"] == row["id"], "it has this language already"
+
+
+def test_marking_in_full_begins_a_document_and_imported_answers_do_not(browser: Browser, project: Project) -> None:
+    story = next(iter(stories.load()))
+    content = jsonl.render(replace(story, name="came with entities")).encode()
+    browser.client.post("/api/documents?wait=600&annotations=answers&name=done.jsonl", content=content)
+    rows = named(browser)
+    assert rows["came with entities"]["state"] == "new"
+    document = int(str(rows["came with entities"]["id"]))
+    project.predictions.save(1, document, rules.predict(story))
+    browser.context.workspaces = Workspaces(project)
+    edit = {"kind": "complete", "sentences": [0]}
+    browser.post("full", {"client_id": new_id(), "document": document, "edit": edit})
+    assert named(browser)["came with entities"]["state"] == "open"
 
 
 def test_an_empty_project_offers_the_stories(tmp_path: object) -> None:

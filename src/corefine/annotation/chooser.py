@@ -289,9 +289,10 @@ class Chooser:
         return revision.nodes.spans[candidates[columns[order[-1]]]], float(best)
 
     def _named(self, nodes: Indices) -> Mask:
-        """Which spans are mentions because people said so."""
-        spans, links = self.revision.nodes.spans, self._links
-        return np.array([node != NONE and links.entity_id(spans[node]) is not None for node in nodes.tolist()])
+        """Which spans are in an entity that people have spoken about."""
+        labels, number_of = self.revision.labels, self.revision.nodes.get_or_add
+        spoken = {number_of(span) for cluster in self._links.entities() for span in cluster}
+        return np.isin(labels[nodes], labels[sorted(spoken)]) & (nodes != NONE)
 
     def _corrected(self, number: int) -> Question | None:
         """A question about a span with corrected boundaries, in place of the question that it was corrected in."""

@@ -1,4 +1,4 @@
-"""The owner's notes about documents: names, tags, assignments, reviews and the trash.
+"""The owner's notes about documents: names, tags, assignments, reviews, languages and the trash.
 
 Nothing here changes answers. A document in the trash keeps its answers.
 """
@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, insert, select, update
 
+from corefine.document import Document
 from corefine.errors import InputError
 from corefine.formats import jsonl
-from corefine.project.store import people, schema
+from corefine.formats.languages import language_name
+from corefine.project.store import documents, people, schema
 from corefine.project.store.documents import DOCUMENTS, LONGEST_NAME, noted_list, parsed
 
 NOTES = schema.document_notes.c
@@ -63,6 +65,37 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
         values["trashed_at"] = now if wanted.trashed else None
     if values:
         connection.execute(update(schema.document_notes).where(NOTES.document_id == document_id).values(**values))
+
+
+def split_again(document: Document, language: str) -> Document:
+    """The same text, split by the rules of a language. Raises if the document has entities, which are about its words."""
+    if document.clusters:
+        raise InputError(
+            f"{document.name} came with entities, which are about its words, so its language cannot be changed; delete "
+            "it, and add its file again with the right language"
+        )
+    if document.text is None or document.layers:  # it was split by the tool it comes from
+        return replace(document, language=language)
+    return replace(Document.from_text(document.text, document.name, language=language), part=document.part)
+
+
+def put_in_place(connection: Connection, document_id: int, again: Document, *, person_id: int, now: float) -> None:
+    """Add a document under the name of another, which goes to the trash under a name that has its language."""
+    row = connection.execute(select(schema.documents).where(DOCUMENTS.id == document_id)).one()
+    notes = connection.execute(select(schema.document_notes).where(NOTES.document_id == document_id)).first()
+    if notes is not None and notes.trashed_at is not None:
+        raise InputError(f"{row.name} is in the trash; restore it first")
+    before = parsed(document_id, row.content)
+    kept = f"{row.name} ({language_name(before.language or 'en')})"
+    kept = documents.free_name(connection, kept, row.part)
+    content = jsonl.render(replace(before, name=kept))
+    connection.execute(update(schema.documents).where(DOCUMENTS.id == document_id).values(name=kept, content=content))
+    named = replace(again, name=row.name)
+    new_id = documents.add(connection, named, source=row.source, digest=row.source_digest)
+    if notes is not None:
+        copied = DocumentChange(add_tags=tuple(json.loads(notes.tags)), assigned=tuple(json.loads(notes.assigned)))
+        _change_one(connection, new_id, copied, person_id, now)
+    _change_one(connection, document_id, DocumentChange(trashed=True), person_id, now)
 
 
 def _tags(present: list[str], wanted: DocumentChange) -> list[str]:

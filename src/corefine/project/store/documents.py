@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,9 @@ from corefine.project.store.database import Database
 DOCUMENTS = schema.documents.c
 LONGEST_NAME = 400
 MOST_PARTS = 2**31
+HEAD = 2000
+"""The characters of a stored text in which its language is named, long names included."""
+_LANGUAGE = re.compile(r'"lang": "([^"]*)"')
 READ_AT_ONCE = 100
 """How many texts are read in one query."""
 
@@ -102,6 +106,7 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: list[DocumentInfo] = []  # without notes; rows are never removed, and reading them is slow
+        self._languages: dict[int, str] = {}
         self.get = lru_cache(maxsize=256)(self._get)
 
     def all(self, *, trashed: bool = False) -> list[DocumentInfo]:
@@ -111,9 +116,23 @@ class Documents:
             self._known = known = [*known, *_rows(connection, after=known[-1].id if known else 0)]
             return _noted(connection, known, trashed=trashed)
 
+    def languages(self) -> dict[int, str]:
+        """The language code of each document that names one, by the document's id. Only the text's beginning is read."""
+        known = self._languages
+        query = select(DOCUMENTS.id, func.substr(DOCUMENTS.content, 1, HEAD)).where(
+            DOCUMENTS.id > max(known, default=0)
+        )
+        with self._database.read() as connection:
+            heads = connection.execute(query).all()
+        if heads:
+            found = {document_id: _LANGUAGE.search(head) for document_id, head in heads}
+            known = known | {document_id: match[1] if match else "" for document_id, match in found.items()}
+            self._languages = known  # a new dictionary, because other threads may be reading the old one
+        return {document_id: code for document_id, code in known.items() if code}
+
     def forget(self) -> None:
         """Forget what is cached, because a document was renamed."""
-        self._known = []
+        self._known, self._languages = [], {}
         self.get.cache_clear()
 
     def _get(self, document_id: int) -> Document:

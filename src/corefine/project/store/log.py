@@ -142,8 +142,9 @@ def answers_by_document(connection: Connection, person_id: int | None = None) ->
 
 
 def documents_edited(connection: Connection, person_id: int) -> set[int]:
-    """The documents that a person has edited in the review, or annotated in full or in part."""
-    query = select(EVENTS.document_id).where(EVENTS.person_id == person_id, EVENTS.kind == "edit")
+    """The documents that a person has edited, in the review or in full. What came with a file is not their edit."""
+    own = ~EVENTS.event.contains('"source"')
+    query = select(EVENTS.document_id).where(EVENTS.person_id == person_id, EVENTS.kind == "edit", own)
     return set(connection.execute(query.distinct()).scalars())
 
 

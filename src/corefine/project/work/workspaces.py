@@ -157,6 +157,29 @@ class Workspaces:
                 for key in [key for key in self._open if moved and key[1] in document_ids]:
                     del self._open[key]
 
+    def change_language(self, document_ids: Collection[int], language: str, person_id: int) -> None:
+        """Split documents again, by the rules of a language. They go to the trash, and new ones take their places."""
+        stored = {document_id: self.project.documents.get(document_id) for document_id in sorted(document_ids)}
+        # Splitting takes time, so it is done before the write, which others wait for.
+        again = {
+            document_id: document_notes.split_again(document, language)
+            for document_id, document in stored.items()
+            if document.language != language
+        }
+
+        def write(connection: Connection) -> None:
+            for document_id, document in again.items():
+                document_notes.put_in_place(connection, document_id, document, person_id=person_id, now=time.time())
+
+        try:
+            self.project.writer.write(write)
+        finally:
+            self.project.documents.forget()
+            self.documents_changed()
+            with self._lock:
+                for key in [key for key in self._open if key[1] in again]:
+                    del self._open[key]
+
     # Models
 
     def versions(self) -> list[ModelVersion]:

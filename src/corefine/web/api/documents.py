@@ -15,6 +15,7 @@ from corefine.annotation import wording
 from corefine.annotation.session import Session
 from corefine.document import Document, Span, document_order
 from corefine.errors import DamagedDocumentError, DocumentTakenError
+from corefine.formats.languages import language_name
 from corefine.project.store import log
 from corefine.project.store.document_notes import DocumentChange
 from corefine.project.work.assignments import Assignments
@@ -44,6 +45,7 @@ class DocumentRow(BaseModel):
     id: int
     name: str
     tokens: int
+    language: str
     state: Literal["new", "open", "done", "taken"]
     ready: bool
     answers: int
@@ -226,6 +228,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     if taken_back:
         with workspaces.of(person.id) as workspace:
             counts.update(_standing(workspace, taken_back))
+    languages = here.project.documents.languages()
     rows = []
     for info in assignments.documents:
         assigned = assignments.find(info.id, person.id)
@@ -242,6 +245,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
                 id=info.id,
                 name=info.key,
                 tokens=info.tokens,
+                language=language_name(languages.get(info.id, "en")),
                 state=state,
                 ready=workspaces.newest(info.id) is not None,
                 answers=counts.get(info.id, 0),

@@ -9,10 +9,12 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from corefine.corpora import stories
+from corefine.errors import InputError
 from corefine.project.store import documents, log
 from corefine.project.store.document_notes import LONGEST_TAG, DocumentChange
 from corefine.project.store.documents import LONGEST_NAME
-from corefine.web.api.context import InContext, Owner, owner
+from corefine.project.store.settings import checked_language
+from corefine.web.api.context import InContext, Owner, check_document, owner
 from corefine.web.api.types import Id, RequestModel, timestamp
 
 MOST_AT_ONCE = 100_000
@@ -40,6 +42,13 @@ class DocumentsRequest(RequestModel):
     trashed: bool | None = None
 
 
+class LanguageRequest(RequestModel):
+    """Documents, and the code of the language whose rules their texts are to be split by."""
+
+    documents: Annotated[tuple[Id, ...], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    language: Annotated[str, Field(min_length=1, max_length=20)]
+
+
 class Changed(BaseModel):
     documents: int
 
@@ -63,6 +72,21 @@ def change_documents(body: DocumentsRequest, person: Owner, here: InContext) -> 
     """Rename, tag, assign, mark as reviewed, delete or restore documents: all of them, or none."""
     change = DocumentChange(**body.model_dump(exclude={"documents"}))
     here.workspaces.change_documents(frozenset(body.documents), change, person.id)
+    return Changed(documents=len(set(body.documents)))
+
+
+@routes.put("/documents/language")
+def change_language(body: LanguageRequest, person: Owner, here: InContext) -> Changed:
+    """Split documents again, by the rules of another language: all of them, or none.
+
+    New documents take their places, and they go to the trash with their answers.
+    """
+    language = checked_language(body.language)
+    if language is None:
+        raise InputError("choose a language: the documents have the one that was detected")
+    for document_id in body.documents:
+        check_document(here, document_id)
+    here.workspaces.change_language(frozenset(body.documents), language, person.id)
     return Changed(documents=len(set(body.documents)))
 
 

@@ -72,7 +72,7 @@ export class Bar {
   model({ version, latest, training, share_done: share, error }) {
     const newer = latest > version ? `, version ${latest} ready` : "";
     const at = share === null ? "" : ` ${percent(share)}`;
-    const doing = error ? " · training failed" : training ? ` · training${at}` : newer;
+    const doing = error ? " · a problem" : training ? ` · training${at}` : newer;
     for (const element of [this.status, this.inMenu]) {
       element.textContent = `Model ${version}${doing}`;
       element.title = error ?? "";

@@ -1,6 +1,6 @@
 /** What the owner does with the documents that are selected; deleting can be undone. */
 
-import { get, patch } from "../core/api.js";
+import { get, patch, put } from "../core/api.js";
 import { dialog } from "../core/dialog.js";
 import { button, h, quoted, replace } from "../core/dom.js";
 import { plural, when } from "../core/format.js";
@@ -28,6 +28,7 @@ export function actions(view) {
       rows.length === 1 ? act("Rename", () => rename(view, rows[0])) : null,
       act("Tags", () => tag(view, rows)),
       act("Assign", () => assign(view, rows)),
+      act("Language", () => language(view, rows)),
       act(reviewed ? "Not reviewed" : "Mark reviewed", () => change(view, ids, { reviewed: !reviewed })),
       act("Delete", () => trash(view, rows), { class: "small bad", key: "Del", keys: "Delete" }),
       act("Select none", () => view.select(ids, false), { class: "small quiet", key: "Esc", keys: "Escape" }),
@@ -111,6 +112,32 @@ async function assign(view, rows) {
     read: () => boxes.filter(({ box }) => box.checked).map(({ person }) => person.id),
   });
   if (assigned) await change(view, rows.map(({ id }) => id), { assigned });
+}
+
+async function language(view, rows) {
+  const { names } = await get("/languages");
+  const known = Object.entries(names).filter(([code]) => code !== "auto").sort(([, a], [, b]) => a.localeCompare(b, "en"));
+  const select = h("select", {}, ...known.map(([code, name]) => h("option", { value: code }, name)));
+  select.value = known.find(([, name]) => name === rows[0].language)?.[0] ?? "en";
+  const answers = rows.reduce((sum, row) => sum + row.answers, 0);
+  const lost = answers ? ` ${plural(answers, "answer")} of yours ${answers === 1 ? "is" : "are"} about the words as they are now, and ${answers === 1 ? "goes" : "go"} to the trash with them.` : "";
+  const code = await ask({
+    title: `The language of ${plural(rows.length, "document")}`,
+    label: "Split again",
+    fields: [
+      h("p", { class: "soft" }, `The text is split into words and sentences by the rules of this language. The documents as they are now go to the trash.${lost}`),
+      h("label", { class: "field" }, "Language", select),
+    ],
+    read: () => select.value,
+  });
+  if (!code) return;
+  try {
+    await put("/documents/language", { documents: rows.map(({ id }) => id), language: code });
+    await view.load();
+    view.app.note(`${plural(rows.length, "document")} split as ${names[code]}.`);
+  } catch (problem) {
+    view.app.note(problem.message, { kind: "bad" });
+  }
 }
 
 /** The trash: what is in it, and the way back. */

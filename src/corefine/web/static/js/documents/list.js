@@ -17,6 +17,7 @@ const KEYS = {
   added: ({ id }) => id,
   name: ({ name }) => name,
   state: ({ state }) => ORDER[state],
+  language: ({ language }) => language,
   tokens: ({ tokens }) => tokens,
   answers: ({ answers }) => answers,
   settled: ({ settled }) => settled ?? -1,
@@ -26,13 +27,13 @@ const words = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" 
 const fits = (row, filter) =>
   filter === "" || row.state === filter || (filter === "reviewed" && row.reviewed) || (filter === "unreviewed" && !row.reviewed);
 
-/** Every word that is searched for must stand in the name, in a tag, or in the name of somebody it is for. */
+/** Every word that is searched for must stand in the name, the language, a tag, or the name of somebody it is for. */
 export function chosen(rows, { search, filter, tag, sort, down, names }) {
   const wanted = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const found = rows.filter((row) => {
     if (!fits(row, filter) || (tag && !row.tags.includes(tag))) return false;
     if (!wanted.length) return true;
-    const text = [row.name, ...row.tags, ...row.assigned.map((id) => names.get(id) ?? "")].join(" ").toLocaleLowerCase();
+    const text = [row.name, row.language, ...row.tags, ...row.assigned.map((id) => names.get(id) ?? "")].join(" ").toLocaleLowerCase();
     return wanted.every((word) => text.includes(word));
   });
   const key = KEYS[sort];

@@ -8,6 +8,7 @@ import { STATES } from "./list.js";
 const COLUMNS = [
   ["name", "Name"],
   ["state", "State"],
+  ["language", "Language"],
   ["tokens", "Tokens", true],
   ["answers", "Answers", true],
   ["settled", "Settled", true],
@@ -64,6 +65,7 @@ function line(row, view) {
       row.reviewed ? tag("reviewed", { class: "good", title: `Reviewed ${when(row.reviewed)}` }) : null,
       row.ready ? null : tag("the model is reading it"),
     ),
+    h("td", {}, row.language),
     h("td", { class: "number" }, row.tokens.toLocaleString("en")),
     h("td", { class: "number" }, row.budget === null ? String(row.answers) : `${row.answers} of ${row.budget}`),
     h("td", { class: "number" }, row.settled === null ? "–" : percent(row.settled)),

@@ -55,6 +55,7 @@ export function uploader(page, added) {
   const choose = button("Add documents", { class: "primary", run: () => input.click() });
 
   async function send(files) {
+    if (!files.length || !(await options.ask(files))) return;
     for (const file of files) {
       const item = h("li", {}, quoted(file.name), ": sending …");
       list.append(item);

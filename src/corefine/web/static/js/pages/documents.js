@@ -35,7 +35,7 @@ class DocumentsPage {
     const { app } = this;
     this.body = h("div", { "aria-busy": "true" });
     this.count = h("p", { class: "soft", role: "status" });
-    this.search = h("input", { type: "search", "aria-label": "Search documents", placeholder: "Search names and tags", "aria-keyshortcuts": "/", on: { input: () => this.draw() } });
+    this.search = h("input", { type: "search", "aria-label": "Search documents", placeholder: "Search names, tags and languages", "aria-keyshortcuts": "/", on: { input: () => this.draw() } });
     this.filter = h("select", { "aria-label": "Which documents", on: { change: () => this.draw() } }, ...FILTERS.map(([value, label]) => h("option", { value }, label)));
     this.tag = h("select", { "aria-label": "Tag", hidden: true, on: { change: () => this.draw() } });
     this.bin = button("Trash", { class: "small quiet", hidden: true, run: () => showTrash(this) });

@@ -18,7 +18,7 @@ const FIELDS = [
   ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
   ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, the folder of a model or committee on the server, or module:attribute.", "text"],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
-  ["language", "Language of new documents", "A language code such as nl, or auto to detect it when documents are added.", "text"],
+  ["language", "Language of new documents", "How plain text is split into words and sentences. The page Documents can change it for each upload, and later.", "language"],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
   ["budget_questions", "Questions a document", "Overrides the line above. Empty: by length.", "whole"],
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
@@ -36,7 +36,9 @@ const FIELDS = [
 ];
 
 export async function show(body) {
-  const settings = await get("/settings");
+  const [settings, { names }] = await Promise.all([get("/settings"), get("/languages")]);
+  const byName = ([a, x], [b, y]) => Number(b === "auto") - Number(a === "auto") || x.localeCompare(y, "en");
+  const languages = Object.fromEntries(Object.entries(names).sort(byName));
   const inputs = new Map();
   const state = h("p", { class: "help", role: "status" });
   const save = async (event) => {
@@ -54,14 +56,14 @@ export async function show(body) {
   };
   const form = h("form", { class: "settings", on: { submit: save, input: () => (state.textContent = "Not saved yet") } });
   for (const [name, label, help, kind] of FIELDS) {
-    const input = field(name, kind, settings[name]);
+    const input = field(name, kind === "language" ? languages : kind, settings[name]);
     inputs.set(name, input);
     const note = help ? h("span", { class: "help", id: `help-${name}` }, help) : null;
     if (note) input.setAttribute("aria-describedby", note.id);
     form.append(h("label", { class: kind === "check" ? "field check-field" : "field" }, h("span", {}, label), input, note));
   }
   form.append(h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), state));
-  replace(body, h("h1", {}, "Settings"), form);
+  replace(body, h("h1", {}, "Settings"), form, h("datalist", { id: "known-models" }, ...["starter", "strong", "rules"].map((value) => h("option", { value }))));
 }
 
 function field(name, kind, given) {
@@ -77,7 +79,8 @@ function field(name, kind, given) {
     return select;
   }
   const numeric = kind !== "text";
-  return h("input", { name, type: numeric ? "number" : "text", step: kind === "whole" ? "1" : "any", min: numeric ? "0" : null, value: given ?? "" });
+  const list = name === "model" ? "known-models" : null;
+  return h("input", { name, list, autocomplete: "off", type: numeric ? "number" : "text", step: kind === "whole" ? "1" : "any", min: numeric ? "0" : null, value: given ?? "" });
 }
 
 function value(input, kind) {

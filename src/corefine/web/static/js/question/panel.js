@@ -5,6 +5,9 @@ import { EntityList } from "./entity-list.js";
 import { duration, percent, plural } from "../core/format.js";
 import { why } from "./why.js";
 
+const LONGEST = 24; // characters of the selection on a button
+const clipped = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
 const TITLES = {
   discrete: "Same entity?",
   pairwise: "Same entity?",
@@ -180,7 +183,7 @@ export class QuestionPanel {
   chosen(text) {
     for (const use of [this.use, this.bound]) {
       use.disabled = text === null;
-      use.firstChild.textContent = text === null ? "Use selection" : `Use “${visible(text).slice(0, 24)}”`;
+      use.firstChild.textContent = text === null ? "Use selection" : `Use “${clipped(visible(text))}”`;
     }
   }
 

@@ -2,9 +2,12 @@
 
 import { button, h, replace } from "../core/dom.js";
 import { Fold } from "./fold.js";
+import { lacksGlyphs } from "./fonts.js";
 import { Selection } from "./selection.js";
 import { first } from "./spans.js";
 import { TextView } from "./text-view.js";
+
+const TRIED = 40; // sentences whose letters are looked at
 
 export class Reader {
   /** `tools` are buttons for the head; `chosen(span)` hears of the selection. */
@@ -29,6 +32,7 @@ export class Reader {
     this.name.textContent = doc.name;
     this.name.title = doc.name;
     replace(this.scroller, this.view.element, this.confirm);
+    setTimeout(() => this.checkFonts(this.view)); // once the text is drawn
     this.confirm.hidden = true;
     this.scroller.scrollTop = 0;
     this.fold = new Fold(this.view, this.scroller);
@@ -36,6 +40,13 @@ export class Reader {
       this.confirm.hidden = true;
       this.chosen(span);
     });
+  }
+
+  /** Say so if the text can only be seen as boxes. */
+  checkFonts(view) {
+    if (view !== this.view || !view.element.isConnected) return;
+    const text = view.doc.sentences.slice(0, TRIED).map(({ tokens }) => tokens.join(" ")).join(" ");
+    if (lacksGlyphs(text, view.element)) this.scroller.prepend(h("p", { class: "notices fonts", role: "status" }, "This computer has no font for the letters of this text, so they appear as boxes. Install one, for example from the Noto fonts, and open the page again."));
   }
 
   /** Buttons beside the selection: [{label, key, run, primary}]. */
