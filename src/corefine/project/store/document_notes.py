@@ -68,7 +68,7 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
 
 
 def split_again(document: Document, language: str) -> Document:
-    """The same text, split by the rules of a language. Raises if the document has entities, which are about its words."""
+    """The same text, split by the rules of a language. Raises if the document has entities."""
     if document.clusters:
         raise InputError(
             f"{document.name} came with entities, which are about its words, so its language cannot be changed; delete "

@@ -117,7 +117,7 @@ class Documents:
             return _noted(connection, known, trashed=trashed)
 
     def languages(self) -> dict[int, str]:
-        """The language code of each document that names one, by the document's id. Only the text's beginning is read."""
+        """The language code of each document that names one, by id. Only the beginning of a text is read."""
         known = self._languages
         query = select(DOCUMENTS.id, func.substr(DOCUMENTS.content, 1, HEAD)).where(
             DOCUMENTS.id > max(known, default=0)
