@@ -292,7 +292,7 @@ class Chooser:
         """Which spans are in an entity that people have spoken about."""
         labels, number_of = self.revision.labels, self.revision.nodes.get_or_add
         spoken = {number_of(span) for cluster in self._links.entities() for span in cluster}
-        return np.isin(labels[nodes], labels[sorted(spoken)]) & (nodes != NONE)
+        return np.asarray(np.isin(labels[nodes], labels[sorted(spoken)]) & (nodes != NONE))
 
     def _corrected(self, number: int) -> Question | None:
         """A question about a span with corrected boundaries, in place of the question that it was corrected in."""
