@@ -19,7 +19,7 @@ from corefine.document import Document, document_key
 from corefine.errors import CorefineError, DamagedDocumentError, Fault, InputError
 from corefine.files import sha256_of
 from corefine.formats import jsonl
-from corefine.formats.languages import with_language
+from corefine.formats.languages import language_name, with_language
 from corefine.project.store import schema
 from corefine.project.store.database import Database
 
@@ -117,7 +117,7 @@ class Documents:
             return _noted(connection, known, trashed=trashed)
 
     def languages(self) -> dict[int, str]:
-        """The language code of each document that names one, by id. Only the beginning of a text is read."""
+        """The English name of each document's language, by id. Only the beginning of a text is read."""
         known = self._languages
         query = select(DOCUMENTS.id, func.substr(DOCUMENTS.content, 1, HEAD)).where(
             DOCUMENTS.id > max(known, default=0)
@@ -126,9 +126,10 @@ class Documents:
             heads = connection.execute(query).all()
         if heads:
             found = {document_id: _LANGUAGE.search(head) for document_id, head in heads}
-            known = known | {document_id: match[1] if match else "" for document_id, match in found.items()}
+            codes = {document_id: match[1] if match else "en" for document_id, match in found.items()}
+            known = known | {document_id: language_name(code) for document_id, code in codes.items()}
             self._languages = known  # a new dictionary, because other threads may be reading the old one
-        return {document_id: code for document_id, code in known.items() if code}
+        return known
 
     def forget(self) -> None:
         """Forget what is cached, because a document was renamed."""

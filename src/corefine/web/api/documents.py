@@ -15,7 +15,6 @@ from corefine.annotation import wording
 from corefine.annotation.session import Session
 from corefine.document import Document, Span, document_order
 from corefine.errors import DamagedDocumentError, DocumentTakenError
-from corefine.formats.languages import language_name
 from corefine.project.store import log
 from corefine.project.store.document_notes import DocumentChange
 from corefine.project.work.assignments import Assignments
@@ -245,7 +244,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
                 id=info.id,
                 name=info.key,
                 tokens=info.tokens,
-                language=language_name(languages.get(info.id, "en")),
+                language=languages.get(info.id, "English"),
                 state=state,
                 ready=workspaces.newest(info.id) is not None,
                 answers=counts.get(info.id, 0),
