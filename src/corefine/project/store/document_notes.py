@@ -93,7 +93,7 @@ def put_in_place(connection: Connection, document_id: int, again: Document, *, p
     named = replace(again, name=row.name)
     new_id = documents.add(connection, named, source=row.source, digest=row.source_digest)
     if notes is not None:
-        copied = DocumentChange(add_tags=tuple(json.loads(notes.tags)), assigned=tuple(json.loads(notes.assigned)))
+        copied = DocumentChange(add_tags=tuple(noted_list(notes.tags)), assigned=tuple(noted_list(notes.assigned)))
         _change_one(connection, new_id, copied, person_id, now)
     _change_one(connection, document_id, DocumentChange(trashed=True), person_id, now)
 
