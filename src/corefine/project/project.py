@@ -150,11 +150,17 @@ class Project:
 def check_database_file(folder: Path) -> None:
     """Raise if a project has lost its SQLite database. A new empty one would make it look like a new project."""
     path = folder / SQLITE
-    made_before = (folder / FACTS).exists() or any((folder / name).is_dir() for name in ("predictions", "models"))
-    if not made_before or (path.is_file() and path.stat().st_size):
+    if path.is_file() and path.stat().st_size:
         return
-    state = "empty" if path.exists() else "missing"
-    raise InputError(
-        f"the database {path} is {state}, and there was a project in this folder: restore a backup "
-        "(`corefine project restore`) or begin a new project in another folder; nothing was changed"
-    )
+    made_before = (folder / FACTS).exists() or any((folder / name).is_dir() for name in ("predictions", "models"))
+    state = "missing" if not path.exists() else "empty" if path.is_file() else "no file"
+    if made_before:
+        raise InputError(
+            f"the database {path} is {state}, and there was a project in this folder: restore a backup "
+            "(`corefine project restore`) or begin a new project in another folder; nothing was changed"
+        )
+    if path.exists():
+        raise InputError(
+            f"the database {path} is {state}: restore a backup (`corefine project restore`) if there was a project, "
+            "remove it if there was none; nothing was changed"
+        )

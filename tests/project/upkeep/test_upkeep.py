@@ -20,13 +20,13 @@ from corefine.corpora import stories
 from corefine.document import Span
 from corefine.errors import InputError
 from corefine.project import Project
-from corefine.project.store import predictions, schema
+from corefine.project.store import people, predictions, schema
 from corefine.project.upkeep.backup import backup, restore
 from corefine.project.upkeep.checking import check, quick_check
 from corefine.project.upkeep.repairing import _answer_event, repair
 from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import fill, fresh_postgres, new_id
+from helpers.projects import fill, fresh_postgres, new_id, serve
 
 EVENTS = schema.events.c
 
@@ -130,6 +130,50 @@ def test_an_empty_or_missing_database_is_no_new_project(sqlite_project: Project)
     with pytest.raises(InputError, match="missing"):
         Project(sqlite_project.folder)
     assert not path.exists()
+    path.mkdir()
+    with pytest.raises(InputError, match="no file"):
+        Project(sqlite_project.folder)
+
+
+def test_an_empty_file_alone_is_no_new_project(tmp_path: Path) -> None:
+    (tmp_path / "project.sqlite").touch()
+    with pytest.raises(InputError, match=r"restore a backup .* if there was a project, remove it if there was none"):
+        Project(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["project.sqlite"]
+
+
+@pytest.mark.parametrize("size", [0, 8192])
+def test_where_nothing_is_left_nothing_is_made(sqlite_project: Project, size: int) -> None:
+    """An empty database in the place of a damaged one would look like a new project, and let everybody in."""
+    sqlite_project.close()
+    path = sqlite_project.folder / "project.sqlite"
+    damaged = path.read_bytes()[:size] or b"this is no database" * 1000
+    path.write_bytes(damaged)
+    done = CliRunner().invoke(app, ["project", "repair", "--project", str(sqlite_project.folder)])
+    assert "restore a backup" in str(done.exception)
+    assert path.read_bytes() == damaged
+    assert not list(sqlite_project.folder.glob("*.new*"))
+    with pytest.raises(InputError, match="damaged"):
+        Project(sqlite_project.folder)
+
+
+def test_who_cannot_be_read_is_not_let_in(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    with Project(folder) as project:
+        fill(project, stories.load()[:2])
+        project.invite("boss", people.OWNER)
+        with project.database.read() as connection:
+            root = connection.exec_driver_sql("SELECT rootpage FROM sqlite_master WHERE name='people'").scalar_one()
+            size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+    path = folder / "project.sqlite"
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * size : root * size] = b"\xff" * size
+    path.write_bytes(content)
+    done = CliRunner().invoke(app, ["project", "repair", "--project", str(folder)])
+    assert "everybody needs a new link" in done.output, done.output
+    with Project(folder) as project, serve(project) as client:
+        assert len(project.documents.all()) == 2
+        assert client.get("/api/me").status_code == 401
 
 
 def test_rows_behind_a_damaged_page_are_saved(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ from sqlalchemy.exc import DBAPIError
 from corefine.errors import InputError
 from corefine.files import make_private
 from corefine.project.project import SQLITE
-from corefine.project.store import schema
+from corefine.project.store import people, schema
 from corefine.project.store.database import Database, sqlite_url
 
 LARGEST = 2**62
 MOST_TRIES = 20_000
 """How many damaged places of a table are skipped."""
+MOST_IN_VAIN = 4_000
+"""After so many tries without a row, the rest of a table is given up."""
 
 
 def salvage(folder: Path) -> list[str]:
@@ -29,28 +31,45 @@ def salvage(folder: Path) -> list[str]:
     path = folder / SQLITE
     stamp = time.strftime("%Y%m%d-%H%M%S")
     new, old = folder / f"{SQLITE}.new", folder / f"{SQLITE}.damaged-{stamp}"
-    for ending in ("", "-wal", "-shm", "-journal"):
-        Path(f"{new}{ending}").unlink(missing_ok=True)
+    _remove(new)
+    try:
+        counts, lost, added = _save_rows(path, new)
+    except (DBAPIError, sqlite3.Error) as error:
+        _remove(new)
+        raise InputError(
+            f"nothing can be read of {path.name} ({error}): restore a backup with `corefine project restore`; "
+            "nothing was changed"
+        ) from error
+    _swap(path, new, old)
+    rows = ", ".join(f"{name} {number}" for name, number in counts.items() if number)
+    done = [f"a new database was made from what can be read ({rows}); the damaged one is {old.name}"]
+    done += [f"{number} places of table {name} could not be read" for name, number in lost.items() if number]
+    return done + added
+
+
+def _save_rows(path: Path, new: Path) -> tuple[Counter[str], Counter[str], list[str]]:
+    """Copy what can be read into a new database. Returns rows copied, places lost, and what was put in their place."""
     made = Database(sqlite_url(new))
     try:
         made.upgrade()
         with closing(_open(path)) as source, made.write() as connection:
             connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
             counts, lost = _copy(source, connection)
-            placeholders = _fill_in(connection)
+            if not counts["documents"] and not counts["events"]:
+                raise sqlite3.DatabaseError("no document and no answer is left")
+            added = _fill_in(connection)
+            if lost["people"]:
+                added += _stay_closed(connection)
         with made.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    except (DBAPIError, sqlite3.Error) as error:
-        raise InputError(
-            f"nothing can be read of {path.name} ({error}): restore a backup with `corefine project restore`"
-        ) from error
     finally:
         made.close()
-    _swap(path, new, old)
-    rows = ", ".join(f"{name} {number}" for name, number in counts.items() if number)
-    done = [f"a new database was made from what can be read ({rows}); the damaged one is {old.name}"]
-    done += [f"{number} places of table {name} could not be read" for name, number in lost.items() if number]
-    return done + placeholders
+    return counts, lost, added
+
+
+def _remove(database: Path) -> None:
+    for ending in ("", "-wal", "-shm", "-journal"):
+        Path(f"{database}{ending}").unlink(missing_ok=True)
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -85,20 +104,19 @@ def _rows(source: sqlite3.Connection, table: str, lost: Counter[str]) -> Iterato
     """All rows that can be read: up to a damaged page, then in pieces after it."""
     query = f'SELECT rowid AS "_rowid_", * FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid'
     waiting = [(0, LARGEST)]  # all row ids start at 1
-    tries = 0
-    while waiting and tries < MOST_TRIES:
+    tries = in_vain = 0
+    while waiting and tries < MOST_TRIES and in_vain < MOST_IN_VAIN:
         first, last = waiting.pop()
         reached = first
         try:
-            query = (
-                f'SELECT rowid AS "_rowid_", * FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid'
-            )
             for row in source.execute(query, (first, last)):
                 reached = row["_rowid_"] + 1
+                in_vain = 0
                 yield row
         except sqlite3.Error as error:
             tries += 1
-            if "no such table" in str(error):
+            in_vain += 1
+            if "no such table" in str(error) or "not a database" in str(error):
                 lost[table] += 1
                 return
             end = _last(source, table, reached, last)
@@ -134,6 +152,15 @@ def _fill_in(connection: Connection) -> list[str]:
             connection.execute(insert(schema.metadata.tables[name]).values(fields(number)))
             done.append(f"number {number} of {name} could not be read: it has a placeholder")
     return done
+
+
+def _stay_closed(connection: Connection) -> list[str]:
+    """If people could not be read, nobody may be served without a link, as if nobody had been invited."""
+    if people.anybody_invited(connection):
+        return []
+    number = 1 + max((person.id for person in people.everybody(connection)), default=0)
+    connection.execute(insert(schema.people).values(_person(number)))
+    return ["people could not be read: everybody needs a new link"]
 
 
 def _document(number: int) -> dict[str, Any]:
