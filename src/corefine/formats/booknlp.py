@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from corefine.document import Document, Span
 from corefine.errors import InputError
@@ -143,7 +142,7 @@ def render_tokens(document: Document) -> str:
     for number, sentence in enumerate(document.sentence_spans):
         for index, token in enumerate(range(sentence.start, sentence.end + 1)):
             word = document.tokens[token]
-            row: dict[str, Any] = dict.fromkeys(COLUMNS, "_") | {"paragraph_ID": 0, "sentence_ID": number}
+            row: dict[str, object] = dict.fromkeys(COLUMNS, "_") | {"paragraph_ID": 0, "sentence_ID": number}
             row |= {
                 column: document.layers[layer][token] for layer, column in LAYERS.items() if layer in document.layers
             }

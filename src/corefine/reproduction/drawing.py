@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,16 +104,10 @@ def draw_line(
     label: str | None = None,
 ) -> None:
     style = style_of(kind)
-    drawn: dict[str, Any] = {
-        "label": label or style.label,
-        "marker": style.marker,
-        "linestyle": style.dashes,
-        "color": style.shade,
-    }
+    draw: Callable[..., object] = axes.plot
     if spread is not None and any(spread):
-        axes.errorbar(x, y, yerr=spread, capsize=3, **drawn)
-    else:
-        axes.plot(x, y, **drawn)
+        draw = partial(axes.errorbar, yerr=spread, capsize=3)
+    draw(x, y, label=label or style.label, marker=style.marker, linestyle=style.dashes, color=style.shade)
 
 
 def legend_below(axes: Axes, *, columns: int = 2) -> None:
