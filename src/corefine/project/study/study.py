@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
@@ -51,28 +51,35 @@ class StudyQuestion:
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class StudyProgress:
-    """Where a person is in their last session; `state` is none, ready, asking or over.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """Where a person is in their last session; it has a question while `state` is asking.
 
+    set          the set that it began with
     order        the number of the session in the study
     protocol     what it asks
     again        whether the person can begin another session, which would start with the set `next_set`
-    document     the document of the question; `with_document` sets it
     """
 
-    state: str
+    state: Literal["none", "ready", "asking", "over"]
     minutes: float
-    first_set: str = "A"
+    set: str = "A"
     order: int = 0
     answered: int = 0
     of: int = 0
     seconds_left: float = 0.0
-    asked: StudyQuestion | None = None
-    document: Document | None = None
     protocol: Protocol = Protocol.DISCRETE
     again: bool = False
     next_set: str = "A"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyProgress:
+    """The state of a person's last session, its question, and the question's document, which `with_document` sets."""
+
+    session: SessionState
+    asked: StudyQuestion | None = None
+    document: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +131,18 @@ def progress_of(connection: Connection, person_id: int, now: float) -> StudyProg
     rows = connection.execute(select(schema.study_questions).order_by(QUESTIONS.place)).all()
     minutes = float(settings.get(connection, "study", {"minutes": 30.0})["minutes"])
     if not rows:
-        return StudyProgress("none", minutes)
+        return StudyProgress(SessionState(state="none", minutes=minutes))
     own = _sessions(connection, person_id)
     if not own:
         people_before = select(func.count(SESSIONS.person_id.distinct()))
         first = SETS[connection.execute(people_before).scalar_one() % 2]
         order = connection.execute(select(func.count()).select_from(schema.study_sessions)).scalar_one() + 1
-        return StudyProgress("ready", minutes, first, order, of=len(rows), seconds_left=minutes * 60.0, next_set=first)
+        size, seconds = len(rows), minutes * 60.0
+        return StudyProgress(
+            SessionState(
+                state="ready", minutes=minutes, set=first, order=order, of=size, seconds_left=seconds, next_set=first
+            )
+        )
     return _standing(connection, rows, own, minutes, now)
 
 
@@ -145,19 +157,19 @@ def _standing(
     left = minutes * 60.0 - max(0.0, now - session.began_at)  # a clock set back gives no more than the whole time
     open_rows = [row for row in rows if row.id not in sessions_of]
     asked = _next(open_rows, session, here) if left > 0 else None
-    return StudyProgress(
-        "over" if asked is None else "asking",
-        minutes,
-        session.first_set,
-        session.id,
-        here,
-        here + len(open_rows),
-        max(0.0, left),
-        asked,
+    state = SessionState(
+        state="over" if asked is None else "asking",
+        minutes=minutes,
+        set=session.first_set,
+        order=session.id,
+        answered=here,
+        of=here + len(open_rows),
+        seconds_left=max(0.0, left),
         protocol=Protocol(session.protocol),
         again=asked is None and bool(open_rows),
         next_set=next(name for name in SETS if name != session.first_set),
     )
+    return StudyProgress(state, asked)
 
 
 def with_document(project: Project, found: StudyProgress) -> StudyProgress:
@@ -172,9 +184,10 @@ def begin(project: Project, person_id: int, client_id: str, protocol: Protocol) 
         now = time.time()
         found = progress_of(connection, person_id, now)
         repeated = any(each.client_id == client_id for each in _sessions(connection, person_id))
-        if repeated or not (found.state == "ready" or found.again):
+        session = found.session
+        if repeated or not (session.state == "ready" or session.again):
             return with_document(project, found)
-        values = {"person_id": person_id, "first_set": found.next_set, "protocol": protocol.value, "began_at": now}
+        values = {"person_id": person_id, "first_set": session.next_set, "protocol": protocol.value, "began_at": now}
         connection.execute(insert(schema.study_sessions).values({**values, "client_id": client_id}))
         return with_document(project, progress_of(connection, person_id, now))
 
@@ -230,7 +243,7 @@ def sessions(connection: Connection, now: float) -> list[Participation]:
         spent = func.sum(func.coalesce(ANSWERS.initial, 0) + func.coalesce(ANSWERS.follow_up, 0))
         own = select(func.count(), spent).select_from(schema.study_answers).where(ANSWERS.session_id == row.id)
         answers, seconds = connection.execute(own).one()
-        state = progress_of(connection, row.person_id, now).state if row.id == last[row.person_id] else "over"
+        state = progress_of(connection, row.person_id, now).session.state if row.id == last[row.person_id] else "over"
         name = names[row.person_id]
         found.append(Participation(name, row.first_set, row.protocol, row.id, answers, float(seconds or 0.0), state))
     return found

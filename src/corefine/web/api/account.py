@@ -98,7 +98,7 @@ def me(person: Somebody, here: InContext) -> Me:
         version=__version__,
         protocol=here.workspaces.settings.protocol,
         notices=here.notices if person.is_owner else [],
-        study=study_progress.state in ("ready", "asking"),
+        study=study_progress.session.state in ("ready", "asking"),
         new=not introduced,
     )
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 from sqlalchemy import Connection
 
 from corefine.annotation.question import Protocol
 from corefine.project.results import times
 from corefine.project.study import study
-from corefine.project.study.study import StudyProgress
+from corefine.project.study.study import SessionState, StudyProgress
 from corefine.web.api.annotator import StepRequest
 from corefine.web.api.context import InContext, Somebody, owner, somebody
 from corefine.web.api.state import QuestionView, Why
@@ -49,23 +51,11 @@ class StudyBeginRequest(StepRequest):
     protocol: Literal["discrete", "follow-up"] = "discrete"
 
 
-class StudySession(BaseModel):
-    """This person's last session; it has a question while `state` is asking.
+@pydantic_dataclass(frozen=True, kw_only=True)
+class StudySession(SessionState):
+    """This person's last session, and its question."""
 
-    again    whether another session can begin, which would start with the set `next_set`
-    """
-
-    state: Literal["none", "ready", "asking", "over"]
     instructions: str
-    minutes: float
-    set: str
-    protocol: str
-    again: bool
-    next_set: str
-    order: int
-    answered: int
-    of: int
-    seconds_left: float
     document: int | None
     question: QuestionView | None
 
@@ -98,7 +88,7 @@ def _view(connection: Connection) -> StudyView:
     return StudyView(
         exists=bool(sets),
         note=None if sets else NOTE,
-        minutes=found.minutes,
+        minutes=found.session.minutes,
         sets=sets,
         sessions=sessions,
         times=TimingTable(rows=study.measure(connection)) if sessions else None,
@@ -144,17 +134,8 @@ def _session(found: StudyProgress) -> StudySession:
         why = Why(selector="study", score=score, entropy=score)
         question = QuestionView.of(f"study-{asked.id}", asked.document_id, document, asked.question, why)
     return StudySession(
-        state=found.state,  # type: ignore[arg-type]  # the same words
+        **asdict(found.session),
         instructions=study.INSTRUCTIONS,
-        minutes=found.minutes,
-        set=found.first_set,
-        protocol=found.protocol.value,
-        again=found.again,
-        next_set=found.next_set,
-        order=found.order,
-        answered=found.answered,
-        of=found.of,
-        seconds_left=found.seconds_left,
         document=None if asked is None else asked.document_id,
         question=question,
     )
