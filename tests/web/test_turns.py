@@ -225,6 +225,36 @@ def test_a_body_that_does_not_come_ends(port: int) -> None:
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["kind"] == "too-slow"
 
 
+def test_a_body_that_comes_byte_by_byte_ends(port: int) -> None:
+    """A piece now and then is not enough: one client could hold all connections for days."""
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(HEAD + b"Content-Length: 1000\r\nConnection: close\r\n\r\n")
+        with suppress(ConnectionError):
+            while time.monotonic() - began < 5:
+                connection.sendall(b"x")
+                time.sleep(0.1)
+                connection.setblocking(False)
+                with suppress(BlockingIOError):
+                    if answer := connection.recv(1 << 16):
+                        assert answer.startswith(b"HTTP/1.1 408")
+                        break
+                connection.setblocking(True)
+    assert time.monotonic() - began < 4
+
+
+def test_the_body_of_a_stranger_is_small(port: int, sqlite_project: Project) -> None:
+    sqlite_project.invite("Ada", "owner")
+    answer = said(port, HEAD + b"Content-Length: 20000\r\nConnection: close\r\n\r\n", b"x" * 20_000)
+    assert answer.startswith(b"HTTP/1.1 413")
+
+
+def test_http_of_proxies_needs_a_login(port: int) -> None:
+    for version, status in ((b"1.1", b"200"), (b"1.0", b"401")):
+        head = b"GET /api/me HTTP/%b\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n" % version
+        assert said(port, head).split()[1] == status
+
+
 def test_connections_are_bounded_and_the_next_is_told(port: int) -> None:
     held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(20)]
     time.sleep(0.1)

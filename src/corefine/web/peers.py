@@ -8,9 +8,10 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 FORWARDING = frozenset((
-    "forwarded", "via", "client-ip", "true-client-ip", "fastly-client-ip", "fly-client-ip", "x-appengine-user-ip",
-    "x-azure-clientip", "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-host", "x-original-host",
-    "x-original-url", "x-originating-ip", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip", "x-scheme",
+    "cdn-loop", "client-ip", "fastly-client-ip", "fly-client-ip", "forwarded", "true-client-ip", "via",
+    "x-amzn-trace-id", "x-appengine-user-ip", "x-azure-clientip", "x-azure-ref", "x-client-ip", "x-cloud-trace-context",
+    "x-cluster-client-ip", "x-envoy-external-address", "x-host", "x-nginx-proxy", "x-original-host", "x-original-url",
+    "x-originating-ip", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip", "x-scheme", "x-varnish",
 ))  # fmt: skip
 """Headers that proxies and tunnels add, besides those that begin with one of `PREFIXES`."""
 PREFIXES = ("x-forwarded", "x-original-forwarded", "x-vercel-", "cf-", "tailscale-")
@@ -26,10 +27,13 @@ def is_loopback(host: str) -> bool:
 
 
 def is_straight(scope: Scope) -> bool:
-    """Whether the request comes from a program on this machine, and not through a proxy."""
+    """Whether the request comes from a program on this machine, and not through a proxy.
+
+    nginx without any settings adds no header, but speaks HTTP/1.0 to the server, as no browser does.
+    """
     names = Headers(scope=scope).keys()
     forwarded = any(name in FORWARDING or name.startswith(PREFIXES) for name in names)
-    return not forwarded and is_loopback(address_of(scope))
+    return not forwarded and scope.get("http_version") != "1.0" and is_loopback(address_of(scope))
 
 
 def address_of(scope: Scope) -> str:

@@ -68,7 +68,7 @@ class Guard:
             if refusal is not None:
                 await refusal.response()(scope, receive, guarded)
                 return
-            await self.app(scope, _limited(receive, self._limit(scope["method"], scope["path"])), guarded)
+            await self.app(scope, limited(receive, self._limit(scope["method"], scope["path"])), guarded)
         except ApiError as error:
             if begun:
                 raise
@@ -130,10 +130,11 @@ def is_upload(method: str, path: str) -> bool:
     return method == "POST" and path in ("/api/documents", RESTORE)
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+def limited(receive: Receive, limit: int) -> Receive:
+    """The same, but it raises if the body is larger."""
     seen = 0
 
-    async def limited() -> Message:
+    async def bounded() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
@@ -141,4 +142,4 @@ def _limited(receive: Receive, limit: int) -> Receive:
             raise ApiError(413, "too-large", f"the request is larger than {limit} bytes")
         return message
 
-    return limited
+    return bounded

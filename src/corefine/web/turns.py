@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager, suppress
 
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,10 +17,12 @@ from corefine.web.api.context import COOKIE, Context
 from corefine.web.api.problems import ApiError
 from corefine.web.fair_queue import FairQueue
 from corefine.web.peers import address_of, is_straight, network_of
-from corefine.web.security import is_upload
+from corefine.web.security import is_upload, limited
 
 BODY_SECONDS = 20.0
-"""Until a request's body is there; for an upload, between two pieces of it."""
+"""Until a request's whole body is there; for an upload, between two pieces of it."""
+STRANGER_BYTES = 10_000
+"""Of the body of a request by nobody: a login takes fewer. Many large ones would fill the memory."""
 
 
 class Turns:
@@ -41,7 +43,7 @@ class Turns:
         if is_upload(scope["method"], scope["path"]):  # reading it piece by piece takes long, so it takes no turn
             await self.app(scope, _patient(receive), send)
             return
-        receive = await _with_body(receive)
+        receive = await _with_body(receive if person is not None else limited(receive, STRANGER_BYTES))
         async with context.requests.turn(who):
             if context.login_changes != changes:  # somebody may have been revoked while this waited
                 await self._identify(scope)
@@ -73,10 +75,11 @@ class Turns:
 async def _with_body(receive: Receive) -> Receive:
     """The same, after the whole body has arrived."""
     messages: deque[Message] = deque()
-    in_time, more = _patient(receive), True
-    while more:
-        messages.append(await in_time())
-        more = messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False)
+    more = True
+    async with _in_time():
+        while more:
+            messages.append(await receive())
+            more = messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False)
 
     async def again() -> Message:
         return messages.popleft() if messages else await receive()
@@ -88,10 +91,16 @@ def _patient(receive: Receive) -> Receive:
     """The same, but it waits only so long for the next piece."""
 
     async def patient() -> Message:
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                return await receive()
-        except TimeoutError as error:
-            raise ApiError(408, "too-slow", "the request did not arrive in time") from error
+        async with _in_time():
+            return await receive()
 
     return patient
+
+
+@asynccontextmanager
+async def _in_time() -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            yield
+    except TimeoutError as error:
+        raise ApiError(408, "too-slow", "the request did not arrive in time") from error
