@@ -99,6 +99,7 @@ class Labels:
 
 
 KEEP = 0.3
+KEEP_BESIDE_LINKS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +127,18 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less
-    linked      answers count fully; other rows count only if the model links them, weighted by its certainty. In a new
-                field the model misses most mentions, so a mention that it leaves unlinked is not evidence of anything
-    kept        answers count fully; in all other rows the model stays close to the probabilities that it began with.
-                Silence then teaches nothing, neither "yes" nor "no", and the model forgets nothing
+    linked      answers count fully; in documents with answers, so do links of the model that agree with them, weighted
+                by their certainty. A mention that the model leaves unlinked is evidence of nothing, because in a new
+                field the model misses most mentions. All rows without an answer stay close to the probabilities that
+                the model began with, so that it does not forget
+    kept        answers count fully; all other rows are only held to the probabilities that the model began with
     """
     policies = {
         "pseudo": LabelPolicy(),
         "answered": LabelPolicy(answers=True, unanswered=0.0),
         "mix": LabelPolicy(answers=True, unanswered=rest),
         "certain": LabelPolicy(certainty=True),
-        "linked": LabelPolicy(answers=True, certainty=True, unlinked=0.0),
+        "linked": LabelPolicy(answers=True, certainty=True, unlinked=0.0, keep=KEEP_BESIDE_LINKS),
         "kept": LabelPolicy(answers=True, unanswered=0.0, keep=KEEP),
     }
     return plugins.named("label_policies", name, policies, LabelPolicy)

@@ -29,7 +29,7 @@ NEW_FIELD: Mapping[str, Any] = {
 }
 """Settings for a field without gold: a model from elsewhere asks, and learns as in the annotation app."""
 
-LEARNING: Mapping[str, Any] = {"labels": "kept", "start": "first", "spread": True, "rounds": 4}
+LEARNING: Mapping[str, Any] = {"labels": "linked", "start": "first", "spread": True, "rounds": 4}
 """How to learn from answers: as the annotation app does, which asks, learns and asks again."""
 
 

@@ -62,6 +62,8 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
         others = torch.where(allowed[:, 0], others * policy.unlinked, others)
     if not policy.answers:
         return Targets(allowed, others, none)
+    if policy.keep and not labels.said:  # no answer agrees with the model's own links here
+        others = none
     said, answered = _answered(ranking, labels)
     if labels.complete:  # spans that are not marked there have no antecedent
         inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)
@@ -133,6 +135,28 @@ def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
     exists = torch.isfinite(scores)
     targets = scores.new_tensor(truth)
     return F.binary_cross_entropy_with_logits(scores[exists], targets[exists], reduction="sum")
+
+
+def boundary_loss(mentions: MentionScores, labels: Labels) -> Tensor:
+    """How far spans with the same start, or the same end, outrank the mentions that answers link; a mean over these.
+
+    A person who links a mention also says where it begins and ends. Other spans that begin or end there are hardly ever
+    mentions too. This teaches the form of mentions without a claim about any other part of the text.
+    """
+    scores = mentions.scores
+    reach = scores.shape[1]
+    linked = {span for group in labels.together for span in group}
+    known = [span for span in sorted(linked) if len(span.parts) == 1 and span.end - span.start < reach]
+    known = [span for span in known if bool(torch.isfinite(scores[span.start, span.end - span.start]))]
+    if not known:
+        return scores.new_zeros(())
+    starts = torch.tensor([span.start for span in known], device=scores.device)
+    widths = torch.tensor([span.end - span.start for span in known], device=scores.device)
+    every = torch.arange(reach, device=scores.device)
+    others = (starts + widths)[:, None] - every  # [M, W] where spans of each width begin that end at the same token
+    same_end = scores[others.clamp(min=0), every].masked_fill(others < 0, float("-inf"))
+    outranked = scores[starts].logsumexp(1) + same_end.logsumexp(1)
+    return (outranked - 2 * scores[starts, widths]).mean()
 
 
 def _ends(start: int, reach: int, part: Span) -> range:

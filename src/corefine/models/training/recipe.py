@@ -73,6 +73,9 @@ class TrainingConfig(Config):
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
+    boundary_loss: NonNegativeFloat = setting(
+        0.0, "Weight of a loss on how far other spans at the same start or end outrank the mentions that answers link."
+    )
     calibrate: bool = setting(
         True, "Choose temperature and threshold on development documents; without any, the threshold on answered ones."
     )

@@ -34,6 +34,7 @@ from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
 from corefine.models.training.loss import (
     answered_mention_loss,
+    boundary_loss,
     kept_loss,
     marginal_loss,
     mention_loss,
@@ -261,6 +262,8 @@ class _Run:
             else:  # labels that are partly the model's own lack mentions: only what people said counts
                 of_mentions = answered_mention_loss(ranking.mentions, labels)
             loss = loss + self.config.mention_loss * of_mentions / spans
+        if self.config.boundary_loss and self.config.label_policy.answers and not labels.full:
+            loss = loss + self.config.boundary_loss * boundary_loss(ranking.mentions, labels)
         return loss
 
     def _ranking(self, inputs: Inputs, labels: Labels) -> Ranking:
