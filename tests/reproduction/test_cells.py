@@ -38,7 +38,7 @@ def test_a_new_field_has_no_gold_and_the_apps_training() -> None:
     assert len(cells) == 3 * (3 * 5 + 1)
     assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "ours", "app", "gold"}
     assert all(cell.config.initial == 0 and cell.config.recipe == "app" for cell in cells)
-    assert {cell.kind for cell in cells if cell.config.labels == "kept"} == {"ours", "app"}
+    assert {cell.kind for cell in cells if cell.config.labels == "linked"} == {"ours", "app"}
     assert {cell.config.start for cell in cells} == {"first"}
 
 

@@ -170,7 +170,7 @@ def test_a_committee_votes(tmp_path: Path) -> None:
     assert members == {"member-0", "member-1"}
 
 
-@pytest.mark.parametrize("labels", ["answered", "mix", "certain", "kept"])
+@pytest.mark.parametrize("labels", ["answered", "mix", "certain", "linked", "kept"])
 def test_every_label_policy_runs(tmp_path: Path, labels: str) -> None:
     assert finish(tiny(documents=3, labels=labels), tmp_path / "run", short_stories())[-1].final
 

@@ -68,6 +68,10 @@ class Labels:
         groups = (*self.together, *self.apart, self.first)
         return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
+    def teach(self, policy: LabelPolicy) -> bool:
+        """Whether training can learn anything from these labels. With some policies it learns from answers only."""
+        return self.full or not policy.answers or bool(self.said or self.complete)
+
     def to_json(self) -> dict[str, Any]:
         """Everything except the document's text."""
         return {

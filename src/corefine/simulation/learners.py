@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from corefine.annotation.labels import Labels
+from corefine.annotation.labels import Labels, label_policy
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.files import whole_folder
@@ -100,6 +100,8 @@ class NeuralLearner:
 
     def learn(self, lessons: Sequence[Labels], *, round: int, final: bool) -> Predictor:
         """The model of a round; the starter if there is nothing to learn from yet."""
+        policy = label_policy(self.config.labels, self.config.rest)
+        lessons = [lesson for lesson in lessons if lesson.teach(policy)]
         if not lessons:
             if (starter := starter_folder(self.config)) is None:
                 raise ConfigError("there is nothing to learn from, and no starter")

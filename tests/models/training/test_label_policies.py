@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
-from corefine.annotation.labels import KEEP, Labels, label_policy
+from corefine.annotation.labels import KEEP, KEEP_BESIDE_LINKS, Labels, label_policy
+from corefine.errors import InputError
 from corefine.models.training.events import Step
-from corefine.models.training.loss import kept_loss, targets_for
+from corefine.models.training.loss import boundary_loss, kept_loss, targets_for
 from corefine.models.training.trainer import train
 from helpers import tiny
 
@@ -61,6 +64,25 @@ def test_silence_teaches_no_no() -> None:
         assert targets.weights[row].item() == pytest.approx(weight), span
         if span in linked and span != apart:
             assert not targets.allowed[row, 0]
+        held = 0.0 if span in (other, apart) else KEEP_BESIDE_LINKS
+        assert targets.kept[row].item() == pytest.approx(held), span
+
+
+def test_a_document_without_answers_teaches_nothing() -> None:
+    """Not even the model's own links, since nobody has said that any of them is right."""
+    answered, silent = (Labels(document, full=False) for document in DOCUMENTS[:2])
+    answered = replace(answered, together=(DOCUMENTS[0].clusters[0][:2],))
+    config = replace(tiny.TRAINING, epochs=2, labels="linked")
+
+    def trained(*labels: Labels) -> dict[str, Tensor]:
+        model = tiny.model(config=tiny.EVERY_SPAN)
+        list(train(model, labels, config))
+        return model.tensors()
+
+    alone, together = trained(answered), trained(answered, silent)
+    assert all(torch.equal(alone[name], together[name]) for name in alone)
+    with pytest.raises(InputError, match="no answer says anything"):
+        trained(silent)
 
 
 def test_what_nobody_answered_is_held_to_the_first_model() -> None:
@@ -120,7 +142,47 @@ def test_what_is_a_mention_is_learnt_from_full_labels_and_from_what_was_said() -
     gold = Labels(DOCUMENTS[0])
     assert first_loss(gold, 1.0) > first_loss(gold, 0.0)
     partly = replace(gold, full=False)
-    for policy in ("pseudo", "answered", "mix", "certain", "linked"):
+    for policy in ("pseudo", "certain"):
         assert first_loss(partly, 1.0, policy) == first_loss(partly, 0.0, policy)
     said = replace(partly, together=gold.document.clusters)
     assert first_loss(said, 1.0, "linked") > first_loss(said, 0.0, "linked")
+
+
+def test_linked_mentions_learn_to_outrank_other_spans_at_their_boundaries() -> None:
+    document = DOCUMENTS[0]
+    mention, other = document.clusters[0][:2]
+    labels = Labels(document, full=False, together=((mention, other),))
+    model = tiny.model(config=tiny.EVERY_SPAN)
+
+    def best_widths() -> list[int]:
+        """The width of the best span at the start of each mention."""
+        scores = model.rank(document).mentions.scores
+        return [int(scores[span.start].argmax()) for span in (mention, other)]
+
+    config = replace(tiny.TRAINING, epochs=30, labels="linked", mention_loss=0.0, boundary_loss=1.0)
+    before = boundary_loss(model.rank(document).mentions, labels).item()
+    list(train(model, [labels], config))
+    assert boundary_loss(model.rank(document).mentions, labels).item() < before / 2
+    assert best_widths() == [span.end - span.start for span in (mention, other)]
+
+
+def test_the_boundary_loss_is_that_of_its_definition() -> None:
+    document = DOCUMENTS[0]
+    mention, other = document.clusters[0][:2]
+    labels = Labels(document, full=False, together=((mention, other),))
+    mentions = tiny.model().rank(document).mentions
+    scores = mentions.scores.double()
+    length, reach = scores.shape
+    expected = []
+    for span in (mention, other):
+        own = scores[span.start, span.end - span.start].item()
+        same_start = [scores[span.start, width].item() for width in range(reach)]
+        same_end = [
+            scores[start, span.end - start].item() for start in range(max(0, span.end - reach + 1), span.end + 1)
+        ]
+        for rivals in (same_start, same_end):
+            finite = [score for score in rivals if math.isfinite(score)]
+            expected.append(math.log(sum(math.exp(score) for score in finite)) - own)
+    assert boundary_loss(mentions, labels).item() == pytest.approx(sum(expected) / 2, rel=1e-4)
+    assert boundary_loss(mentions, Labels(document, full=False)).item() == 0.0
+    assert length == len(document)

@@ -62,8 +62,6 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
         others = torch.where(allowed[:, 0], others * policy.unlinked, others)
     if not policy.answers:
         return Targets(allowed, others, none)
-    if policy.keep and not labels.said:  # no answer agrees with the model's own links here
-        others = none
     said, answered = _answered(ranking, labels)
     if labels.complete:  # spans that are not marked there have no antecedent
         inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)

@@ -110,11 +110,14 @@ class _Run:
         dev: Sequence[Document],
         folder: Path | None,
     ) -> None:
-        self.pieces = [piece for each in labels for piece in pieces(each, _longest(each, config))]
+        taught = [each for each in labels if each.teach(config.label_policy)]
+        if labels and not taught:
+            raise InputError("there is nothing to train on: no answer says anything about a mention")
+        self.pieces = [piece for each in taught for piece in pieces(each, _longest(each, config))]
         if not self.pieces:
             raise InputError("there is nothing to train on: no document has any tokens")
         self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
-        held = config.label_policy.keep and not all(each.full for each in labels)
+        held = config.label_policy.keep and not all(each.full for each in taught)
         self._before = model.snapshot() if held else None  # what rows that nobody answered are held to
         self.steps_per_epoch = math.ceil(len(self.pieces) / config.documents_per_step)
         self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
