@@ -89,7 +89,7 @@ def sound_files() -> list[tuple[str, dict[str, bytes]]]:
         ending = FORMATS[name].endings[0]
         beside = {"a.txt": TEXT.encode()} if name == "brat" else {}
         found.append((name, {f"a{ending}": sample.encode(), **beside}))
-    for document in _documents():
+    for document in documents():
         for format_ in FORMATS.values():
             files = {}
             for ending, render in format_.files.items():
@@ -104,7 +104,7 @@ def _text(content: str | bytes) -> str:
     return content if isinstance(content, str) else content.decode("latin-1")
 
 
-def _documents() -> list[Document]:
+def documents() -> list[Document]:
     story = stories.load()[0]
     small = Document.from_sentences(
         "a/b (c)",
@@ -134,14 +134,14 @@ def make(number: int) -> Case:
     files = dict(files)
     name = rng.choice(sorted(files)) if rng.random() < 0.3 else next(iter(files))
     is_json = name.endswith((".jsonl", ".json"))
-    mutate = _mutated_json if is_json and rng.random() < 0.7 else _mutated
+    mutate = mutated_json if is_json and rng.random() < 0.7 else mutated
     files[name] = mutate(rng, files[name])
     targets = [each.name for each in FORMATS.values() if each.files]
     target = "conllu" if rng.random() < 0.2 else rng.choice(targets)
     return Case(number, source, target, files, rng.random() < 0.5, rng.random() < 0.5)
 
 
-def _mutated(rng: random.Random, data: bytes) -> bytes:
+def mutated(rng: random.Random, data: bytes) -> bytes:
     """Some pieces cut out, doubled, moved or put in."""
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         begin = rng.randint(0, len(data))
@@ -164,14 +164,14 @@ def _mutated(rng: random.Random, data: bytes) -> bytes:
     return data
 
 
-def _mutated_json(rng: random.Random, data: bytes) -> bytes:
+def mutated_json(rng: random.Random, data: bytes) -> bytes:
     """Values of the JSON replaced by odd ones, or by others of the same file."""
     lines = data.split(b"\n")
     at = rng.randrange(len(lines))
     try:
         value = json.loads(lines[at])
     except ValueError:
-        return _mutated(rng, data)
+        return mutated(rng, data)
     for _ in range(rng.choice((1, 1, 2, 4))):
         places = list(_places(value))
         if not places:
@@ -221,12 +221,15 @@ def _limited() -> Iterator[None]:
 
 
 def run(numbers: Iterable[int], seen: Callable[[Outcome], None] = lambda _: None) -> Outcome:
+    return run_cases(map(make, numbers), seen)
+
+
+def run_cases(cases: Iterable[Case], seen: Callable[[Outcome], None] = lambda _: None) -> Outcome:
     outcome = Outcome()
     folder = Path(tempfile.mkdtemp(prefix="corefine-mutated-", dir=MEMORY if MEMORY.is_dir() else None))
     try:
-        for number in numbers:
-            case = make(number)
-            place = folder / str(number)
+        for case in cases:
+            place = folder / str(case.number)
             began = time.process_time()
             try:
                 with _limited():

@@ -115,6 +115,10 @@ def is_xmi(head: Head) -> bool:
     return "<xmi:XMI" in head.start[:5000]
 
 
+def is_mmax2(head: Head) -> bool:
+    return "<mmax_project" in head.start[:5000]
+
+
 def is_zip(head: Head) -> bool:
     return head.data.startswith(b"PK\x03\x04")
 

@@ -17,6 +17,7 @@ from corefine.document import Document, Span
 from corefine.formats import losses as lost
 from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.expresses import losses as undeclared
+from corefine.formats.fields import WrongError, flat, get_field, json_value
 from corefine.formats.source import Source
 from corefine.formats.token_json import hulls
 from corefine.formats.tokens import differing, overlapping, text_of
@@ -47,21 +48,34 @@ def read(source: Source) -> Iterator[Document]:
         source.fault(f"this is not a DocBin: {str(error)[:100]}", document=None)
         return
     for number, doc in enumerate(docs, start=1):
-        document = _document(source, doc, number, len(docs))
-        if document is not None:
-            yield document
+        about = _about(doc)
+        name, part = about.get("doc_key"), about.get("part")
+        if not isinstance(name, str) or not name:
+            name = source.stem if len(docs) == 1 else f"{source.stem}-{number}"
+        part = part if type(part) is int else 0
+        source.begin(name, part)
+        try:
+            document = _document(source, doc, name, part, about)
+        except WrongError as error:
+            source.fault(str(error))
+        except KeyError as error:  # of spaCy: a word or a label is a number that stands for no string
+            source.fault(f"spaCy cannot read it: {str(error)[:100]}")
+        else:
+            if document is not None:
+                yield document
 
 
-def _document(source: Source, doc: Doc, number: int, total: int) -> Document | None:
+def _about(doc: Doc) -> dict[str, Any]:
+    """What corefine stored in the doc, or nothing."""
     along = doc.user_data.get(KEY)
     try:
-        about = json.loads(along) if isinstance(along, str) else {}
+        about = json_value(along) if isinstance(along, str) else {}
     except ValueError:
         about = {}
-    about = about if isinstance(about, dict) else {}
-    name = str(about.get("doc_key") or (source.stem if total == 1 else f"{source.stem}-{number}"))
-    part = about.get("part") if type(about.get("part")) is int else 0
-    source.begin(name, part or 0)
+    return about if isinstance(about, dict) else {}
+
+
+def _document(source: Source, doc: Doc, name: str, part: int, about: dict[str, Any]) -> Document | None:
     kept = [token for token in doc if not token.text.isspace()]
     at = {token.i: place for place, token in enumerate(kept)}
     starts = [0] if kept else []
@@ -78,18 +92,17 @@ def _document(source: Source, doc: Doc, number: int, total: int) -> Document | N
         what = f"span groups {', '.join(others)[:80]} are not coreference and were left out"
         source.fault(what, fatal=False)
     layers = {name: tuple(getattr(token, field) for token in kept) for name, field in LAYERS.items()}
-    fields: dict[str, Any] = {"layers": {name: cells for name, cells in layers.items() if any(cells)}}
-    fields |= {key: about[key] for key in ("genre", "language") if isinstance(about.get(key), str)}
-    if isinstance(speakers := about.get("speakers"), list) and len(speakers) == len(kept):
-        fields["speakers"] = tuple(speakers)
-    if isinstance(more := about.get("layers"), dict):
-        fields["layers"] |= {k: tuple(v) for k, v in more.items() if isinstance(v, list) and len(v) == len(kept)}
-    fields["extra"] = about["extra"] if isinstance(about.get("extra"), dict) else {}
-    text = about["text"] if isinstance(about.get("text"), str) else doc.text
-    offsets = tuple((token.idx, token.idx + len(token)) for token in kept)
+    layers = {name: cells for name, cells in layers.items() if any(cells)}
+    for layer, cells in get_field(about, "layers", dict, {}).items():
+        layers[layer] = tuple(flat(cells, f"layer {layer}", len(kept), str))
+    fields: dict[str, Any] = {"layers": layers, "extra": get_field(about, "extra", dict, {})}
+    fields |= {key: get_field(about, key, str, None) for key in ("genre", "language")}
+    if about.get("speakers") is not None:
+        fields["speakers"] = tuple(flat(about["speakers"], "speakers", len(kept), (str, type(None))))
     if not about.get("plain"):
-        fields |= {"text": text, "offsets": offsets}
-    return source.document(name, [token.text for token in kept], starts, clusters, part=part or 0, **fields)
+        fields["text"] = get_field(about, "text", str, doc.text)
+        fields["offsets"] = tuple((token.idx, token.idx + len(token)) for token in kept)
+    return source.document(name, [token.text for token in kept], starts, clusters, part=part, **fields)
 
 
 def _span(start: int, end: int, at: dict[int, int]) -> Span | None:
