@@ -6,15 +6,17 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from corefine import formats
 from corefine.annotation.selectors import SELECTORS
+from corefine.corpora import stories
 from corefine.document import Span
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import predictions
+from corefine.project.store import documents, predictions
 from helpers.browser_driving import Driver, Open, Server
 
 TEXT = "Anna met Maria in the garden. She gave Maria a book. Maria read it to Anna.\n"
@@ -253,21 +255,33 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     assert page.locator(".figures div", has_text="Answers").locator("dd").inner_text() == "2"
 
     server.stop()
+    with Project(server.folder) as project:
+        gold = replace(stories.load()[-1], name="held out")
+        project.writer.write(lambda connection: documents.add(connection, gold, held_out=True))
+    add_version(server, answers=0, f1=30.0)
     add_version(server, answers=2, f1=41.5)
     add_version(server, answers=50, f1=52.25)
     server.start()
     page.reload()
-    chart = page.get_by_role("img", name="CoNLL F1 on held-out documents by answers: from 41.5 to 52.3")
+    name = "CoNLL F1 on held-out documents by answers and edits: from 30.0 to 52.3"
+    chart = page.get_by_role("img", name=name)
     chart.wait_for()
-    assert chart.locator("circle").count() == 2
+    assert chart.locator("circle").count() == 3
+    assert chart.locator("circle.first").count() == 1, "a version without answers stands apart,"
+    assert str(chart.locator(".line").get_attribute("points")).count(",") == 2, "and is no part of the curve"
+    assert chart.locator(".whisker").count() == 3, "each has its interval"
+    assert chart.locator(".band").count() == 1
     rows = page.get_by_role("table", name="Versions of the model").locator("tbody tr")
-    assert [row.locator("td").nth(2).inner_text() for row in rows.all()] == ["–", "41.5", "52.3"]
+    shown = [row.locator("td").nth(2).inner_text() for row in rows.all()]
+    assert shown[0] == "–"
+    assert [cell.partition(" (")[0] for cell in shown[1:]] == ["30.0", "41.5", "52.3"]
+    assert all(" to " in cell for cell in shown[1:])
     assert rows.first.locator("td").nth(4).inner_text() == "50 % of 2"
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("stopped", exact=True).wait_for()  # there is no worker here, and that is said
     driver.annotate(document)  # the new version is what asks now
     driver.answered("y")
-    page.get_by_text("Model 3").first.wait_for()
+    page.get_by_text("Model 4").first.wait_for()
 
 
 def add_version(server: Server, answers: int, f1: float) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from helpers.browser_driving import Driver, Open, Server
 
 if TYPE_CHECKING:
@@ -93,3 +95,74 @@ def test_words_of_the_text_are_added(shared: Server, visit: Open) -> None:
     driver.press("n")
     edited(driver, before + 1)
     assert {(token, token)} in entities(shared, document)
+
+
+def colour(driver: Driver, span: tuple[int, int]) -> str:
+    """The colour that underlines a mention in the text."""
+    found: str = driver.token(span[0]).evaluate("token => token.style.getPropertyValue('--u0')")
+    return found
+
+
+@pytest.mark.parametrize("by", ["keys", "mouse"])
+def test_entities_are_confirmed_and_documents_reviewed(shared: Server, visit: Open, by: str) -> None:
+    document = shared.id_of("team" if by == "keys" else "offline")
+    driver = visit(shared, f"#review/{document}")
+    page = driver.page
+    card = page.locator(".card:not(.once)").first
+    card.wait_for()
+    size = card.locator(".mention-item").count()
+    count = page.locator(".card:not(.once)").count()
+    assert page.title().startswith(f"0 of {count} confirmed")
+    if by == "keys":
+        page.locator("#main").focus()
+        driver.press("ArrowRight", "c")
+    else:
+        card.get_by_role("button", name="Confirm").click()
+    page.locator(".entities-side .said").get_by_text(f"is confirmed: {size} mentions").wait_for()
+    card.get_by_text("✓ confirmed").wait_for()
+    assert card.locator(".mention-item.human").count() == size
+    assert page.title().startswith(f"1 of {count} confirmed")
+    reviewed = page.get_by_role("button", name="Document reviewed")
+    driver.press("Shift+r") if by == "keys" else reviewed.click()
+    page.get_by_text("The document is marked as reviewed").wait_for()
+    assert reviewed.get_attribute("aria-pressed") == "true"
+    assert page.title().startswith("Reviewed · ")
+    assert next(row for row in shared.get("/documents") if row["id"] == document)["reviewed"]
+    driver.press("Shift+r") if by == "keys" else reviewed.click()
+    page.get_by_text("no longer marked as reviewed").wait_for()
+    driver.press("z")
+    page.locator(".entities-side .said").get_by_text("Undone").wait_for()
+    card.get_by_role("button", name="Confirm").wait_for()
+
+
+def test_colours_stay_when_others_merge_and_a_single_mention_is_underlined(shared: Server, visit: Open) -> None:
+    document = shared.id_of("contradiction")
+    driver = visit(shared, f"#review/{document}")
+    page = driver.page
+    cards = page.locator(".card:not(.once)")
+    cards.first.wait_for()
+    before = entities(shared, document)
+    alone = [min(entity) for entity in before if len(entity) > 1]
+    colours = {span: colour(driver, span) for span in alone}
+    assert all(colours.values())
+    cards.nth(0).locator(".mention-item").first.click()
+    driver.press("j")  # merged with the first that is offered
+    page.get_by_role("dialog").locator("[role=option]").first.wait_for()
+    driver.press("ArrowDown", "Enter")
+    page.locator(".entities-side .said").get_by_text("Merged").wait_for()
+    after = entities(shared, document)
+    merged = next(entity for entity in after if entity not in before)
+    kept = [span for span in alone if span not in merged]
+    assert kept
+    assert {span: colour(driver, span) for span in kept} == {span: colours[span] for span in kept}
+
+    known = {span for entity in after for span in entity}
+    token = next(index for index in range(300) if all(not start <= index <= end for start, end in known))
+    assert not colour(driver, (token, token))
+    driver.token(token).click()
+    driver.press("n")
+    page.locator(".entities-side .said").get_by_text("Added").wait_for()
+    assert colour(driver, (token, token)), "somebody said that it is one"
+    page.reload()
+    cards.first.wait_for()
+    assert colour(driver, (token, token))

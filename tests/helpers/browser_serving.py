@@ -17,14 +17,14 @@ from sqlalchemy import Connection
 
 from corefine import formats
 from corefine.models import rules
-from corefine.prediction import Prediction
+from corefine.prediction import NONE, Prediction
 from corefine.project import Project
 from corefine.project.store import documents, predictions
 from corefine.project.store.settings import ProjectConfig
 from corefine.web.server import Address, bind, check_open, serve
 
-UNFAMILIAR = "unfamiliar"
-"""The model knows nothing of documents with such names."""
+UNFAMILIAR, SURE, UNREAD = "unfamiliar", "sure", "unread"
+"""Of documents with such names the model knows nothing, is sure of everything, or has not read them yet."""
 
 
 def fill(project: Project, path: Path) -> None:
@@ -38,9 +38,12 @@ def fill(project: Project, path: Path) -> None:
     for document in ids:
         text = project.documents.get(document)
         prediction = rules.predict(text)
-        project.predictions.save(
-            number, document, unsure(prediction) if text.name.startswith(UNFAMILIAR) else prediction
-        )
+        if text.name.startswith(UNFAMILIAR):
+            prediction = unsure(prediction)
+        elif text.name.startswith(SURE):
+            prediction = sure(prediction)
+        if not text.name.startswith(UNREAD):
+            project.predictions.save(number, document, prediction)
 
 
 def unsure(prediction: Prediction) -> Prediction:
@@ -48,6 +51,16 @@ def unsure(prediction: Prediction) -> Prediction:
     rows = np.zeros_like(prediction.probabilities)
     rows[:, 0] = 1.0
     return replace(prediction, probabilities=rows, mention_scores=np.full(len(prediction), -1.0))
+
+
+def sure(prediction: Prediction) -> Prediction:
+    """What a model says that has learnt enough: its best guess, nearly always."""
+    rows = np.full_like(prediction.probabilities, 0.02 / max(1, prediction.width))
+    rows[:, 1:][prediction.candidates == NONE] = 0.0
+    best = prediction.probabilities.argmax(axis=1)
+    rows[np.arange(len(rows)), best] = 0.0
+    rows[np.arange(len(rows)), best] = 1.0 - rows.sum(axis=1)
+    return replace(prediction, probabilities=rows)
 
 
 def main(folder: str, documents_path: str, settings_path: str, port: str = "0") -> None:

@@ -78,8 +78,9 @@ def person_statistics(connection: Connection) -> dict[int, PersonStatistics]:
     done: Counter[int] = Counter()
     begun: Counter[int] = Counter()
     waiting = Counter(person for document in asked.values() for person in document.assigned)
+    worked_on = log.worked_on(connection)
     for each in assignments.all_of(connection):
-        if each.document_id in asked:
+        if each.document_id in asked and (each.done or (each.person_id, each.document_id) in worked_on):
             (done if each.done else begun)[each.person_id] += 1
             waiting[each.person_id] -= each.person_id in asked[each.document_id].assigned
     answers = func.sum((EVENTS.kind == "answer").cast(Integer))

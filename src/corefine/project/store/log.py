@@ -141,11 +141,16 @@ def answers_by_document(connection: Connection, person_id: int | None = None) ->
     return {row[0]: row[1] for row in connection.execute(query.group_by(EVENTS.document_id))}
 
 
-def documents_edited(connection: Connection, person_id: int) -> set[int]:
-    """The documents that a person has edited, in the review or in full. What came with a file is not their edit."""
-    own = ~EVENTS.event.contains('"source"')
-    query = select(EVENTS.document_id).where(EVENTS.person_id == person_id, EVENTS.kind == "edit", own)
-    return set(connection.execute(query.distinct()).scalars())
+def worked_on(connection: Connection, person_id: int | None = None) -> set[tuple[int, int]]:
+    """People, or one of them, and the documents in which they answered or edited something.
+
+    Entities that came with a file are not their work.
+    """
+    own = EVENTS.kind.in_(_GIVEN) & ~EVENTS.event.contains('"source"')
+    query = select(EVENTS.person_id, EVENTS.document_id).where(own).distinct()
+    if person_id is not None:
+        query = query.where(EVENTS.person_id == person_id)
+    return {(row[0], row[1]) for row in connection.execute(query)}
 
 
 def documents_with_complete_parts(connection: Connection) -> set[int]:

@@ -222,7 +222,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
     with here.project.database.read() as connection:
         assignments = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
         counts = log.answers_by_document(connection, person.id)
-        edited = log.documents_edited(connection, person.id)
+        worked_on = log.worked_on(connection, person.id)
         taken_back = log.documents_with_withdrawals(connection, person.id)
     if taken_back:
         with workspaces.of(person.id) as workspace:
@@ -237,7 +237,7 @@ def documents(person: Somebody, here: InContext) -> list[DocumentRow]:
             state = "done"
         elif not assignments.has_room(info.id, person.id):
             state = "taken"
-        elif counts.get(info.id) or info.id in edited:
+        elif counts.get(info.id) or (person.id, info.id) in worked_on:
             state = "open"
         rows.append(
             DocumentRow(

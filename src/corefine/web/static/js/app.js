@@ -7,7 +7,7 @@ import { Drawer } from "./drawer.js";
 import { showKeys } from "./core/key-help.js";
 import { layer } from "./core/keys.js";
 import { Outbox } from "./core/outbox.js";
-import { nextTheme, resize } from "./core/preferences.js";
+import { lastWords, nextTheme, resize } from "./core/preferences.js";
 import { Tabs } from "./core/tabs.js";
 
 const PAGES = {
@@ -45,6 +45,8 @@ export class App {
     this.tabs = new Tabs(this);
     layer(this.bindings());
     if (me.notices.length) this.note(`${me.notices[0]}${me.notices.length > 1 ? ` And ${me.notices.length - 1} more: see Documents.` : ""}`, { kind: "warn" });
+    const before = lastWords.take();
+    if (before) this.note(before, { stays: true });
     window.addEventListener("hashchange", () => this.show());
     this.poll();
     const taken = await this.outbox.recover();

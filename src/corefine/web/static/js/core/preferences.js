@@ -1,4 +1,4 @@
-/** Preferences kept in this browser: theme, text size, underlines, and whether the tutorial was done. */
+/** Preferences kept in this browser: theme, text size, underlines, whether the tutorial was done, a message for the next visit. */
 
 const read = (name, fallback) => {
   try {
@@ -48,6 +48,18 @@ export const tutorial = {
   },
   set done(value) {
     write("tutorial", value ? "done" : "");
+  },
+};
+
+/** A message to show when the page is loaded again; reading it takes it away. */
+export const lastWords = {
+  set text(value) {
+    write("last-words", value);
+  },
+  take() {
+    const text = read("last-words", "");
+    write("last-words", "");
+    return text;
   },
 };
 

@@ -39,7 +39,7 @@ export async function show(body, app, page) {
 const overview = ({ documents, documents_done: done, answers, hours, questions_per_hour: rate }) =>
   figures([
     ["Documents done", `${done} of ${documents}`],
-    ["Answers", answers.toLocaleString("en")],
+    ["Answers given", answers.toLocaleString("en")],
     ["Hours spent", fixed(hours)],
     ["Questions a person an hour", fixed(rate, 0)],
   ]);
@@ -93,13 +93,13 @@ function learning({ curve: points, held_out: documents, held_out_mentions: menti
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
     h("h2", {}, "Learning curve"),
-    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model."),
+    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model."),
     charts.length ? h("p", { class: "help" }, few) : null,
     table(
       "Versions of the model",
       [
         ["Version", ({ version, name }) => `${version} (${name})`],
-        ["Answers", ({ answers }) => answers.toLocaleString("en"), true],
+        ["Answers and edits", ({ answers }) => answers.toLocaleString("en"), true],
         ["Held-out F1", ({ f1, f1_low: low, f1_high: high }) => (f1 === null || low === null ? fixed(f1) : `${fixed(f1)} (${fixed(low, 0)} to ${fixed(high, 0)})`), true],
         ["Held-back answers", ({ explained, low, high, held_back: count }) => (explained === null ? "–" : `${percent(explained)} (${percent(low)} to ${percent(high)}) of ${count}`), true],
         ["Proposals accepted", ({ accepted, asked }) => (accepted === null ? "–" : `${percent(accepted)} of ${asked}`), true],
@@ -133,7 +133,7 @@ const people = (rows) =>
 
 function train(element, status, refresh) {
   const [words, kind] = STATES[status.state];
-  const every = status.retrain_every ? `trains by itself after ${status.retrain_every} answers` : "trains only on demand";
+  const every = status.retrain_every ? `trains by itself after ${status.retrain_every} answers and edits` : "trains only on demand";
   const share = status.share_done === null ? "" : ` ${percent(status.share_done)}`;
   const now = async () => {
     await post("/training");
@@ -142,7 +142,7 @@ function train(element, status, refresh) {
   replace(
     element,
     h("div", { class: "row spread" }, h("h2", {}, "Training"), h("span", { class: `tag ${kind}` }, `${words}${share}`)),
-    h("p", { class: "soft" }, `Version ${status.version}; ${status.answers_since} answers since. It ${every}.`),
+    h("p", { class: "soft" }, `Version ${status.version}; ${plural(status.answers_since, "answer")} and edits since. It ${every}.`),
     status.message ? h("p", { class: "said bad wrap", role: "alert" }, status.message) : null,
     h("div", {}, button("Train now", { run: now, disabled: status.state === "training" })),
   );

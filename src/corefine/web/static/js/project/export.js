@@ -4,6 +4,7 @@ import { LONG, get, post } from "../core/api.js";
 import { dialog } from "../core/dialog.js";
 import { button, h, quoted, replace } from "../core/dom.js";
 import { plural } from "../core/format.js";
+import { lastWords } from "../core/preferences.js";
 
 const FIRST = 5; // formats that are shown at once
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
@@ -59,7 +60,7 @@ function backups(app) {
     state.textContent = "Restoring …";
     try {
       const { documents, kept } = await post("/restore", file, { raw: true, patience: LONG });
-      app.note(`Restored: ${plural(documents, "document")}. What was here before is in the project’s folder, as ${kept}.`, { stays: true });
+      lastWords.text = `Restored: ${plural(documents, "document")}. What was here before is in the project’s folder, as ${kept}.`;
       location.hash = "documents";
       location.reload();
     } catch (problem) {
