@@ -19,7 +19,7 @@ from corefine.annotation.labels import label_policy
 from corefine.annotation.selectors import make_selector
 from corefine.cli import app
 from corefine.document import Document
-from corefine.errors import ConfigError, InputError
+from corefine.errors import ConfigError, InputError, ModelError
 from corefine.formats import format_of, read_all, write
 from corefine.models.load import load
 from corefine.simulation.annotating import annotator_of
@@ -138,6 +138,25 @@ def test_a_model_over_an_encoder_from_outside(tmp_path: Path, name: str) -> None
     save_model(tmp_path / "model", model)
     found = load(tmp_path / "model").predict(STORY).prediction
     assert (model.predict(STORY).probabilities == found.probabilities).all()
+
+
+@pytest.mark.usefixtures("example")
+def test_code_that_only_a_file_names_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sends somebody a model must not choose what runs there."""
+    from corefine.models.network.config import EncoderConfig
+    from corefine.models.network.model import Model
+    from corefine.models.storage.checkpoint import load_model, save_model
+    from helpers import tiny
+
+    name = "corefine_example.encoders:Spelling"
+    monkeypatch.delenv(plugins.TRUSTED, raising=False)
+    save_model(tmp_path, Model.create(replace(tiny.CONFIG, encoder=EncoderConfig(path=name))))
+    load_model(tmp_path)
+    monkeypatch.delenv(plugins.TRUSTED)  # another process
+    with pytest.raises(ModelError, match="is Python code"):
+        load_model(tmp_path)
+    monkeypatch.setenv(plugins.TRUSTED, f"other:One,{name}")
+    load_model(tmp_path)
 
 
 @pytest.mark.parametrize("settings", [{"learner": "nobody"}, {"metric": ["nothing"]}])

@@ -8,6 +8,7 @@ of any other module, installed or in the current folder, is named `module:attrib
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -17,6 +18,9 @@ from typing import Any, TypeVar
 from corefine.errors import InputError
 
 T = TypeVar("T")
+
+TRUSTED = "COREFINE_CODE"
+"""Environment variable: code (`module:attribute`, divided by commas) that a model's files may name."""
 
 
 @cache
@@ -29,6 +33,17 @@ def names_code(name: str) -> bool:
     """Whether the name has the form `module:attribute`."""
     module, _, attribute = name.partition(":")
     return attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def is_trusted(name: str) -> bool:
+    """Whether this code may run although only a file names it: the user named it, or the environment does."""
+    return name in os.environ.get(TRUSTED, "").split(",")
+
+
+def trust(name: str) -> None:
+    """Note that the user named this code, for this process and those that it starts."""
+    if not is_trusted(name):
+        os.environ[TRUSTED] = ",".join(filter(None, (os.environ.get(TRUSTED), name)))
 
 
 def known(group: str, name: str) -> bool:

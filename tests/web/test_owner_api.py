@@ -225,6 +225,21 @@ def test_settings_that_cannot_be(browser: Browser, project: Project) -> None:
         assert browser.get("next")["question"]["why"]["selector"] == selector
 
 
+@pytest.mark.parametrize(("name", "value"), [("model", "os:abort"), ("selector", "os:abort"), ("model", "a" * 100_000)])
+def test_the_page_names_no_code(browser: Browser, name: str, value: str) -> None:
+    settings = browser.get("settings")
+    assert browser.send("PUT", "settings", {**settings, name: value}, 400)["error"]["kind"] == "input"
+    assert browser.get("settings") == settings
+
+
+def test_code_that_the_command_line_named_stays(browser: Browser, project: Project) -> None:
+    change(project, model="my_models:Mine")
+    browser.context.workspaces._settings_unknown = True
+    settings = browser.get("settings")
+    browser.send("PUT", "settings", {**settings, "paused": True})
+    assert browser.get("settings")["model"] == "my_models:Mine"
+
+
 def test_names_are_taken_once(browser: Browser) -> None:
     browser.post("people", {"name": "Ada"})
     assert "already" in browser.post("people", {"name": " Ada "}, status=400)["error"]["message"]

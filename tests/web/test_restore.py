@@ -21,7 +21,7 @@ from corefine.project.upkeep import backup as backups
 from corefine.project.upkeep.backup import backup
 from corefine.project.upkeep.checking import check
 from corefine.project.work.workspace import Workspace
-from helpers.projects import Browser, another
+from helpers.projects import Browser, another, change
 
 
 @pytest.fixture
@@ -103,6 +103,15 @@ def test_what_fails_leaves_everything_as_it_was(
     _restore(browser, content)
     assert model.read_text() == "{}"
     assert browser.get("history")["entries"] == []
+
+
+def test_a_backup_brings_no_code(browser: Browser, tmp_path: Path) -> None:
+    with Project(tmp_path / "other") as other:
+        change(other, selector="os:abort")
+        backup(other, tmp_path / "other.zip")
+    refused = _restore(browser, (tmp_path / "other.zip").read_bytes(), status=400)
+    assert "Python code" in refused["error"]["message"]
+    assert len(browser.get("documents")) == 3
 
 
 def test_no_damage_of_a_backup_is_more_than_a_refusal(browser: Browser) -> None:

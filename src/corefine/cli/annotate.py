@@ -28,6 +28,12 @@ FirstModel = Annotated[
         help="The model to begin with: a folder, starter, strong, rules or module:attribute. Stored in the project."
     ),
 ]
+FirstSelector = Annotated[
+    str | None,
+    typer.Option(
+        help="How the next mention to ask about is chosen: a name, or your own module:attribute. Stored in the project."
+    ),
+]
 DocumentLanguage = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +59,7 @@ def annotate(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     database: Database = None,
     model: FirstModel = None,
+    selector: FirstSelector = None,
     language: DocumentLanguage = None,
     annotations: Annotations = None,
     held_out: Annotated[
@@ -82,6 +89,8 @@ def annotate(
             _choose_model(opened, model)
         if language is not None:
             opened.change_settings(replace(opened.settings, language=language))
+        if selector is not None:
+            _choose_selector(opened, selector)
         notices += import_documents(opened, paths or [], held_out or [], stories=stories, annotations=annotations)
         if terminal:
             from corefine.terminal import run
@@ -117,6 +126,17 @@ def _choose_model(project: Project, name: str) -> None:
     elif Path(name).expanduser() == folder:
         name = str(folder.resolve())  # the server may be started elsewhere next time
     project.change_settings(replace(project.settings, model=name))
+
+
+def _choose_selector(project: Project, name: str) -> None:
+    """Store the selector in the project's settings, after checking that it can be made."""
+    from corefine.annotation.selectors import make_selector
+    from corefine.project.work.workspaces import check_model
+
+    new = replace(project.settings, selector=name)
+    check_model(new)
+    make_selector(name)
+    project.change_settings(new)
 
 
 def import_documents(

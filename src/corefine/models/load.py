@@ -60,16 +60,24 @@ def model_folder(path_or_name: str | Path) -> Path | None:
     """The folder of a trained model or committee; None for "rules" and Python code. Raises if there is no model."""
     name = str(path_or_name)
     folder = SHIPPED.get(name) or Path(path_or_name).expanduser()
-    if any((folder / f"{kind}.json").is_file() for kind in ("model", "committee")):
+    if _holds_model(folder):
         return folder
     if name == RULES or plugins.known("models", name):
         return None
     if name in SHIPPED:
         raise ModelError(f"this installation lacks the model {name!r}; train it with `make {name}`")
+    shown = str(folder)[:200]
     raise ModelError(
-        f"{folder} holds no model: give a folder that `corefine train` wrote, {', '.join(map(repr, SHIPPED))}, "
+        f"{shown} holds no model: give a folder that `corefine train` wrote, {', '.join(map(repr, SHIPPED))}, "
         f"{RULES!r} or module:attribute"
     )
+
+
+def _holds_model(folder: Path) -> bool:
+    try:
+        return any((folder / f"{kind}.json").is_file() for kind in ("model", "committee"))
+    except OSError:  # a name that is too long
+        return False
 
 
 def names_committee(path_or_name: str | Path) -> bool:

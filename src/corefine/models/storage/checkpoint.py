@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from corefine import plugins
 from corefine.errors import ModelError
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.encoders import Encoder
@@ -51,6 +52,7 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
     try:
         config = ModelConfig.from_dict(record.facts["config"])
+        _check_code(folder, config.encoder.path)
         encoder = share.encoder_for(config.encoder, record.tensors) if share is not None else None
         model = Model.create(config, encoder=encoder, cache=cache)
         _check_identity(folder, record.facts.get("encoder", {}), model.encoder)
@@ -69,6 +71,15 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
 def is_model(folder: Path) -> bool:
     """Whether the folder holds a model."""
     return exists(folder, MODEL)
+
+
+def _check_code(folder: Path, encoder: str | None) -> None:
+    """Raise if loading the model would run code that nobody but its file names."""
+    if encoder and plugins.names_code(encoder) and not plugins.is_trusted(encoder):
+        raise ModelError(
+            f"the encoder of {folder} is Python code ({encoder}), which would run here: if you trust it, set the "
+            f"environment variable {plugins.TRUSTED}={encoder}"
+        )
 
 
 def _identity(encoder: Encoder) -> dict[str, Any]:

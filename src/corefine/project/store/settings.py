@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from sqlalchemy import Connection, delete, insert, select
 
+from corefine import plugins
 from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
@@ -121,6 +122,20 @@ def checked_language(code: str) -> str | None:
     if code not in LANGUAGES:
         raise ConfigError(f"the language must be {AUTO} or a language code such as nl, not {code!r}")
     return None if code == AUTO else code
+
+
+def check_code(new: ProjectConfig, present: ProjectConfig) -> None:
+    """Raise if settings name Python code (`module:attribute`) that the present ones do not.
+
+    Whoever names code runs it on the server. That is for people with a command line there, not for every owner.
+    """
+    for name in ("model", "selector"):
+        value = getattr(new, name)
+        if plugins.names_code(value) and value != getattr(present, name):
+            raise ConfigError(
+                f"{name} names Python code ({value[:100]}), which is allowed on the server's command line only: "
+                f"`corefine annotate --{name} {value[:100]}`"
+            )
 
 
 def get(connection: Connection, name: str, default: Any = None) -> Any:

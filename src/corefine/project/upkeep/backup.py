@@ -139,10 +139,12 @@ def _replace_rows(source: Connection, target: Connection, then: Callable[[Connec
     """
     if any(version.state == predictions.TRAINING for version in predictions.all_versions(target)):
         raise InputError("the model is being trained: wait until it is done, then restore")
+    present = settings.load(target)
     for table in reversed(schema.metadata.sorted_tables):
         if table is not schema.writers:
             target.execute(delete(table))
     _insert_rows(source, target, besides=schema.writers)
+    settings.check_code(settings.load(target), present)
     settings.put(target, settings.RESTORED, time.time())
     return len(documents.to_annotate(target)), then(target)
 

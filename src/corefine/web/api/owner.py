@@ -17,7 +17,7 @@ from corefine.project.results.statistics import PersonStatistics, person_statist
 from corefine.project.store import people, predictions, schema
 from corefine.project.store.log import count_answers
 from corefine.project.store.people import Person
-from corefine.project.store.settings import ProjectConfig
+from corefine.project.store.settings import ProjectConfig, check_code
 from corefine.web.api.context import COOKIE, Context, InContext, Owner, give_cookie, owner
 from corefine.web.api.problems import not_found
 from corefine.web.api.types import STRICT, Guidelines, Id, PersonView, RequestModel, Role, Time
@@ -43,7 +43,9 @@ def settings(here: InContext) -> SettingsJson:
 
 @routes.put("/settings")
 def change_settings(body: SettingsJson, here: InContext) -> SettingsJson:
-    here.workspaces.change_settings(ProjectConfig.from_dict(body.to_dict()))
+    new = ProjectConfig.from_dict(body.to_dict())
+    check_code(new, here.workspaces.settings)
+    here.workspaces.change_settings(new)
     return body
 
 

@@ -87,6 +87,8 @@ def make_encoder(config: EncoderConfig) -> Encoder:
     """The encoder of this configuration, with its weights loaded."""
     if config.path and plugins.known("encoders", config.path):
         plugged_in: Encoder = plugins.make("encoders", config.path, config=config)
+        if plugins.names_code(config.path):
+            plugins.trust(config.path)  # a model that is saved with it can be loaded again
         return plugged_in
     if config.kind == "bilstm":
         from corefine.models.network.encoders.bilstm import BiLSTMEncoder

@@ -16,7 +16,7 @@ const SELECTORS = {
 };
 const FIELDS = [
   ["protocol", "Kind of question", "What is asked. It changes for documents from the next question on.", PROTOCOLS],
-  ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, the folder of a model or committee on the server, or module:attribute.", "text"],
+  ["model", "First model", "Questions begin with this model, and training starts from it: starter, strong, rules, or the folder of a model or committee on the server. Python code is named on the server's command line.", "text"],
   ["selector", "Selector", "How the next question is chosen. Pairwise and mentions only use an entropy of their own, unless this is random.", SELECTORS],
   ["language", "Language of new documents", "How plain text is split into words and sentences. The page Documents can change it for each upload, and later.", "language"],
   ["budget_per_1000_tokens", "Questions for 1,000 tokens", "The budget of a document by its length. Empty: no such budget.", "number"],
