@@ -35,6 +35,7 @@ ALLOWED = {
     },
     "reproduction": {"annotation", "document", "errors", "files", "links", "models", "simulation"},
     "project": {
+        "plugins",
         "annotation", "config", "document", "errors", "files", "formats", "links", "models", "prediction", "scores"
     },
     "web": {"annotation", "corpora", "document", "errors", "files", "project"},

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
         with Workspaces(project).of(project.owner().id) as workspace:
             shown = workspace.show()
             assert shown.question is not None
-            workspace.answer("client-0001", 1, question_id_of(shown.question), Answer.yes())
+            workspace.answer("client-0001", 1, question_id_of(shown.question), Answer.unsure())
     return tmp_path / "project"
 
 
