@@ -83,7 +83,7 @@ def measure(
     document = long_document(tokens, seed)
     with tempfile.TemporaryDirectory(prefix="corefine-browser-") as name:
         _, token, owner = long_project(Path(name), document, answers_before, seed)
-        with served(Path(name)) as server, Training(server.port, owner) as training, _page() as page:
+        with served(Path(name)) as server, Training(server.port, owner) as training, chromium_page() as page:
             with Client(server.port, token) as client:
                 until_ready(client)
             page.goto(f"{server.url}#join={token}")
@@ -172,7 +172,8 @@ def _marked(page: Page, name: str) -> Span | None:
 
 
 @contextmanager
-def _page() -> Iterator[Page]:
+def chromium_page() -> Iterator[Page]:
+    """A page of a new Chromium."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:

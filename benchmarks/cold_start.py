@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from command import Corpora, Json, Seed, corpora_folder, report, run
+from command import Bar, Corpora, Json, Seed, corpora_folder, missed, report, run
 from corefine.annotation.annotators import GoldAnnotator, annotate
 from corefine.annotation.labels import Labels
 from corefine.annotation.session import Session
@@ -57,8 +57,10 @@ class ColdStart:
 
     @property
     def failure(self) -> str | None:
-        best = max(self.in_full, self.after_questions)
-        return None if best > self.rules else f"F1 is {best:.1f}, and that of the rules {self.rules:.1f}"
+        return missed(
+            Bar("F1 after two documents in full, less that of the rules", self.in_full - self.rules, "at least", 0.1),
+            Bar("F1 after the questions, less that of the rules", self.after_questions - self.rules, "at least", 0.1),
+        )
 
 
 def beginning(document: Document, tokens: int) -> Document:

@@ -62,9 +62,12 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
 
         project.writer.write(job)
         project.change_settings(ProjectConfig(retrain_every=4))
-        worker = Worker(project)
+        lowered: list[bool] = []
+        worker = Worker(project, lower_priority=lambda: lowered.append(True))
         worker.step()  # the model is loaded,
+        assert not lowered, "somebody may be waiting"
         worker.step()  # and reads a document: nobody is asked by rules
+        assert lowered
         workspaces, person = Workspaces(project), project.owner().id
         with workspaces.of(person) as workspace:
             shown = workspace.show()
@@ -72,6 +75,7 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
             assert shown.opened is not None
             assert shown.opened.version == 2
         worker.settle()
+        assert lowered == [True], "once is enough"
         with project.database.read() as connection:
             found = predictions.all_versions(connection)
         assert [(version.kind, version.state) for version in found] == [("rules", "ready"), ("starter", "ready")]

@@ -43,11 +43,21 @@ class _ReplacedError(Exception):
 
 
 class Worker:
-    """Predicts and trains for a project, one step at a time."""
+    """Predicts and trains for a project, one step at a time.
 
-    def __init__(self, project: Project, *, alive: Callable[[], bool] = lambda: True) -> None:
+    lower_priority    called once, when a first document is read: until then, somebody may be waiting for a question
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        *,
+        alive: Callable[[], bool] = lambda: True,
+        lower_priority: Callable[[], object] = lambda: None,
+    ) -> None:
         self.project = project
         self._alive = alive
+        self._lower_priority: Callable[[], object] | None = lower_priority
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
         self._tried: set[str] = set()
@@ -70,7 +80,11 @@ class Worker:
         if self._wants_first_model(version):
             self._load_first_model()
             return True
-        if self._read_one(version) or self._score(version):
+        has_read = self._read_one(version)
+        if self._lower_priority is not None:
+            self._lower_priority()
+            self._lower_priority = None
+        if has_read or self._score(version):
             return True
         if training.is_due(self.project):
             training.train(self.project, self)
@@ -246,13 +260,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--parent", type=int, default=None)
     arguments = parser.parse_args()
-    if hasattr(os, "nice"):
-        os.nice(10)
     alive = (lambda: os.getppid() == arguments.parent) if arguments.parent else (lambda: True)
     if not alive() or not (arguments.folder / FACTS).exists():  # the parent is gone, perhaps with the project
         return
     with Project(arguments.folder, database=os.environ.get(DATABASE)) as project:
-        Worker(project, alive=alive).run()
+        Worker(project, alive=alive, lower_priority=lambda: os.nice(10) if hasattr(os, "nice") else None).run()
 
 
 def run_safely() -> int:
