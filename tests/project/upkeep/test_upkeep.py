@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, text, update
+from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
 from corefine.annotation.log import AnswerEntry
@@ -155,6 +157,22 @@ def test_where_nothing_is_left_nothing_is_made(sqlite_project: Project, size: in
     assert not list(sqlite_project.folder.glob("*.new*"))
     with pytest.raises(InputError, match="damaged"):
         Project(sqlite_project.folder)
+
+
+def test_what_cannot_be_opened_now_is_not_called_damaged(
+    sqlite_project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system that is read-only, where SQLite cannot make the files beside its own."""
+
+    def fail(*_: object) -> None:
+        error = sqlite3.OperationalError("unable to open database file")
+        error.sqlite_errorname = "SQLITE_CANTOPEN"
+        raise OperationalError("PRAGMA", {}, error)
+
+    monkeypatch.setattr(sqlite_project.database, "read", fail)
+    for look in (check, quick_check):
+        with pytest.raises(InputError, match="cannot be opened: unable to open"):
+            look(sqlite_project)
 
 
 def test_who_cannot_be_read_is_not_let_in(tmp_path: Path) -> None:

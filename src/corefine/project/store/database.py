@@ -96,6 +96,14 @@ def is_damage(error: BaseException) -> bool:
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
 
+def is_out_of_reach(error: BaseException) -> bool:
+    """Whether an error means that an SQLite file cannot be opened now, which says nothing about what is in it."""
+    name: str = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
+    return name.startswith(
+        ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL")
+    )
+
+
 def sqlite_url(path: Path) -> URL:
     return URL.create("sqlite", database=str(path))
 

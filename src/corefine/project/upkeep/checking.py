@@ -11,12 +11,12 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import DBAPIError
 
 from corefine.document import Document
-from corefine.errors import CorefineError
+from corefine.errors import CorefineError, InputError
 from corefine.files import sha256_of
 from corefine.project.project import Project
 from corefine.project.results import adjudication
 from corefine.project.store import log, people, predictions, schema
-from corefine.project.store.database import Database
+from corefine.project.store.database import Database, is_out_of_reach
 from corefine.project.work.open_document import UNREADABLE, restore_session
 
 DATABASE, LOG, DOCUMENT, DECISION, PREDICTION, MODEL = "database", "log", "document", "decision", "prediction", "model"
@@ -67,6 +67,8 @@ def check_database(database: Database, *, quick: bool = False) -> Iterator[Findi
             told = [str(line) for line in lines if line != "ok"]
             lost = [] if quick else connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     except DBAPIError as error:
+        if is_out_of_reach(error):
+            raise InputError(f"the database {database.name} cannot be opened: {error.orig}") from error
         told, lost = [str(error.orig)], []
     if told:
         more = f", and {len(told) - 3} more" if len(told) > 3 else ""
