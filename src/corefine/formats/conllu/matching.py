@@ -97,6 +97,7 @@ class _Matcher:
     def read(self, values: Sequence[str]) -> None:
         """Match the brackets of all values."""
         opened, labels, openings, closings = self.opened, self.labels, self.openings, self.closings
+        nothing: list[int] = []  # of all entities that nothing has opened yet: most have one mention of one word
         for number, value in enumerate(values):
             # nearly all values are one bracket of an entity named in the first field: they take a short way
             end = value.find(")")
@@ -106,14 +107,16 @@ class _Matcher:
                     hyphen = value.find("-")
                     entity = value[1:hyphen] if hyphen > 0 else body_of(value)
                     if entity:
-                        if entity not in opened:
-                            opened[entity] = []
                         if closed:
                             labels.append(entity)
                             openings.append(number)
                             closings.append(number)
+                            if entity not in opened:
+                                opened[entity] = nothing
+                        elif waiting := opened.get(entity):
+                            waiting.append(number)
                         else:
-                            opened[entity].append(number)
+                            opened[entity] = [number]
                         continue
             elif end == len(value) - 1 and (waiting := opened.get(value[:-1])):
                 labels.append(value[:-1])
@@ -131,7 +134,7 @@ class _Matcher:
                 self.complain(f"{bracket[:50]!r} does not name its entity in field {self.field + 1}", number)
                 return
             self.shared.append((number, bracket))
-            self.opened.setdefault(entity, []).append(-len(self.shared))
+            self.opened[entity] = [*self.opened.get(entity, ()), -len(self.shared)]
             if closed:
                 self._close(entity, number)
         elif closed and self.opened.get(bracket[:-1]):

@@ -19,6 +19,7 @@ _TAB, _NEWLINE, _HASH, _NOUGHT, _BAR = b"\t\n#0|"
 _ID = re.compile(r"\d+(?:[-.]\d+)?", re.ASCII)
 _SPEAKER = re.compile(rb"# speaker\s*=([^\n]*)")
 _ENTITY = b"Entity="
+_PIECE = 1 << 15
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -41,7 +42,7 @@ class Lines:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.array = np.frombuffer(data, np.uint8)
-        self.dividers = (self.array - _TAB <= _NEWLINE - _TAB).nonzero()[0]  # smaller bytes wrap around
+        self.dividers = ((self.array == _TAB) | (self.array == _NEWLINE)).nonzero()[0]
         self.breaks = (self.array[self.dividers] == _NEWLINE).nonzero()[0]
         self.ends = self.dividers[self.breaks]
         self.begins = np.empty_like(self.ends)
@@ -187,11 +188,22 @@ def scan(lines: Lines) -> Scan:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether the bytes are UTF-8. Decoding them tells it too, but takes four times as long for Russian, say."""
+    """Whether the bytes are UTF-8. Decoding tells it too, but takes twice as long for Russian, say."""
+    begin = 0
+    while begin < len(data):  # in pieces that fit the processor's cache
+        end = data.rfind(b"\n", begin, begin + _PIECE) + 1 or len(data)
+        if not _is_utf8_piece(data[begin:end]):
+            return False
+        begin = end
+    return True
+
+
+def _is_utf8_piece(data: bytes) -> bool:
+    if data.isascii():
+        return True
     array = np.frombuffer(data, np.uint8)
-    greatest = array.max(initial=0)
-    # the other first bytes are those of characters with rules of their own, which Python checks
-    if 0xC3 < greatest < 0xF0 and not any(byte in data for byte in (b"\xc0", b"\xc1", b"\xe0", b"\xed")):
+    # Python checks characters below U+0100, which it does fast, and those with rules of their own
+    if 0xC3 < array.max() < 0xF0 and not any(byte in data for byte in (b"\xc0", b"\xc1", b"\xe0", b"\xed")):
         follows = array.view(np.int8) < -0x40  # 0x80 to 0xBF
         must_follow = np.zeros(len(array) + 2, np.bool_)
         must_follow[1:-1] = array >= 0xC0
