@@ -1,9 +1,10 @@
 """Draws the pictures of the app in docs/figures: a project on the bundled stories, two people, answers from the gold.
 
-    python tests/browser/figures.py docs/figures [NAME...]     # the pictures of the documentation, or some of them
+    python tests/browser/figures.py docs/figures [NAME...]     # the pictures of the documentation, or those named
     python tests/browser/figures.py --every FOLDER [WIDTH...]  # every page in three sizes, light and dark, to look at
 
-One of the two errs on purpose in some answers, so that there is something to agree and differ about.
+The starter model asks. One of the two errs on purpose in some answers, so that there is something to agree and differ
+about.
 `dashboard` is drawn only when it is named: a model is trained for it five times, which takes minutes.
 """
 
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.cookiejar import CookieJar
 from itertools import product
 from pathlib import Path
@@ -31,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from PIL import Image
 
 from browser import ARGUMENTS
+from corefine import formats
 from corefine.corpora import stories
 from corefine.document import Document, Span
 from helpers.browser_driving import Driver, Server, first_mention
@@ -43,6 +45,17 @@ SIZES = ((1360, 850), (640, 400), (375, 667))
 PARTS = ("dashboard", "people", "agreement", "adjudication", "guidelines", "settings", "study", "export")
 STORIES = {story.name: story for story in stories.load()}
 BUDGET = 14
+DOCUMENTED = (
+    "annotate", "follow-up", "dark", "phone", "keys", "history", "review", "contradiction", "study", "adjudication",
+    "tutorial", "documents", "group", "full",
+)  # fmt: skip
+"""The pictures that the documentation shows, besides those of the terminal and the dashboard."""
+DUTCH = Document.from_text(
+    "Anna kocht een oude fiets op de markt. De verkoper lachte en gaf haar een lamp. Zij schroefde de lamp op de fiets. "
+    "Op weg naar huis kwam Anna haar broer tegen. Hij wilde de fiets meteen proberen. Zijn zus liep achter hem aan.",
+    "De fiets",
+    language="nl",
+)
 
 
 class Person:
@@ -169,14 +182,43 @@ class Artist:
         self.keep(page, "contradiction")
 
     def study(self) -> None:
-        """The study as its owner sees it drawn, and as somebody sees it: instructions, then a question."""
+        """The study as somebody sees it: instructions, then a question."""
         self.owner.call("/study", {"minutes": 30, "documents": 8, "questions": 16})
-        self.plain("study-owner", "project/study")()
         self.plain("study-instructions", "study")()
         page = self.page("study")
         page.get_by_role("button", name="Start the session").click()
         page.locator(".panel[data-question]").wait_for()
         self.keep(page, "study")
+
+    def group(self) -> None:
+        """One question about several mentions, one of them struck out."""
+        for row in self.owner.call("/documents"):
+            state = self.owner.call(f"/next?document={row['id']}")
+            while state["question"] and state["question"]["protocol"] != "group":
+                state = self.owner._send(state["question"], {"reply": "unsure"})
+            if state["question"]:
+                page = self.page(f"annotate/{row['id']}")
+                Driver(page, self.server).annotate(row["id"])
+                page.keyboard.press("2")
+                self.keep(page, "group")
+                return
+
+    def full(self) -> None:
+        """A Dutch text whose first sentence is done."""
+        document = self.owner.call("/documents")[0]["id"]
+        for edit in (
+            {"kind": "mark", "mention": [0, 0]},
+            {"kind": "mark", "mention": [2, 4]},
+            {"kind": "mark", "mention": [6, 7]},
+            {"kind": "complete", "sentences": [0]},
+        ):
+            body = {"client_id": f"{random.getrandbits(128):032x}", "document": document, "edit": edit}
+            self.owner.call("/full", body)
+        page = self.page(f"full/{document}")
+        page.get_by_text("1 of 6 sentences done").wait_for()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Shift+ArrowRight")
+        self.keep(page, "full")
 
     def upload(self) -> None:
         page = self.page("documents")
@@ -251,7 +293,6 @@ def pictures(artist: Artist) -> dict[str, Callable[[], None]]:
         "upload": artist.upload,
         "join": artist.stranger,
         "study": artist.study,
-        "full": artist.plain("full", f"full/{fresh}"),
         "adjudication": artist.plain("adjudication", "project/adjudication"),
         "agreement": artist.plain("agreement", "project/agreement"),
     }
@@ -301,6 +342,16 @@ def together(pictures: list[Path], target: Path, width: int, height: int) -> Non
     whole.save(target)
 
 
+def of_its_own(browser: Browser, folder: Path, corpus: Sequence[Document], target: Path, name: str) -> None:
+    """A picture of a project of its own, in which questions can be about groups."""
+    folder.mkdir()
+    formats.write(corpus, folder / "texts.jsonl")
+    settings = {"asked_by": "starter", "groups": True, "budget_questions": 60}
+    with Server(folder / "project", folder / "texts.jsonl", settings) as server:
+        draw: Callable[[], None] = getattr(Artist(browser, server, Person(server.url, 0.0), target), name)
+        draw()
+
+
 def main(folder: str, *wanted: str) -> None:
     if folder == "--every":
         folder = wanted[0]
@@ -312,7 +363,8 @@ def main(folder: str, *wanted: str) -> None:
 def _main(folder: str, *wanted: str, every_page: bool = False) -> None:
     from playwright.sync_api import sync_playwright
 
-    settings = {"budget_questions": BUDGET, "overlap": 0.35, "retrain_every": 0, "groups": False}
+    settings = {"asked_by": "starter", "budget_questions": BUDGET, "overlap": 0.35, "retrain_every": 0, "groups": False}
+    named = wanted or DOCUMENTED
     with tempfile.TemporaryDirectory() as made, Server(Path(made) / "stories", stories.path(), settings) as server:
         owner, mira = Person(server.url, 0.04), Person(server.url, 0.15)
         link = owner.call("/people", {"name": "Mira", "role": "annotator"})["link"]
@@ -328,8 +380,11 @@ def _main(folder: str, *wanted: str, every_page: bool = False) -> None:
             if every_page:
                 every(artist, *wanted)
             for name, draw in ({} if every_page else pictures(artist)).items():
-                if not wanted or name in wanted:
+                if name in named:
                     draw()
+            for name, corpus in (("group", stories.load()), ("full", [DUTCH])) if not every_page else ():
+                if name in named:
+                    of_its_own(browser, Path(made) / name, corpus, Path(folder), name)
             if "dashboard" in wanted:
                 learn(
                     Path(made) / "learned" / "stories",

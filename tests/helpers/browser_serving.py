@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from corefine import formats
 from corefine.models import rules
+from corefine.models.load import load
 from corefine.prediction import NONE, Prediction
 from corefine.project import Project
 from corefine.project.store import documents, predictions
@@ -27,8 +28,9 @@ UNFAMILIAR, SURE, UNREAD = "unfamiliar", "sure", "unread"
 """Of documents with such names the model knows nothing, is sure of everything, or has not read them yet."""
 
 
-def fill(project: Project, path: Path) -> None:
-    """Import the documents, and what the rules say about them."""
+def fill(project: Project, path: Path, asked_by: str) -> None:
+    """Import the documents, and what the rules or another model say about them."""
+    predict = rules.predict if asked_by == "rules" else load(asked_by).model.predict
 
     def job(connection: Connection) -> tuple[int, list[int]]:
         number = predictions.add_version(connection, "rules", predictions.RULES)
@@ -37,7 +39,7 @@ def fill(project: Project, path: Path) -> None:
     number, ids = project.writer.write(job)
     for document in ids:
         text = project.documents.get(document)
-        prediction = rules.predict(text)
+        prediction = predict(text.with_clusters([]))
         if text.name.startswith(UNFAMILIAR):
             prediction = unsure(prediction)
         elif text.name.startswith(SURE):
@@ -66,10 +68,12 @@ def sure(prediction: Prediction) -> Prediction:
 def main(folder: str, documents_path: str, settings_path: str, port: str = "0") -> None:
     with Project(Path(folder)) as project:
         project.lock()
+        given = json.loads(Path(settings_path).read_text("utf-8"))
+        asked_by = given.pop("asked_by", "rules")
         if not project.documents.all():
-            fill(project, Path(documents_path))
+            fill(project, Path(documents_path), asked_by)
         usual = {"sample": 0.0, "least_proposal": 0.0}  # every question can be answered by yes or no
-        fields = {**project.settings.to_dict(), **usual, **json.loads(Path(settings_path).read_text("utf-8"))}
+        fields = {**project.settings.to_dict(), **usual, **given}
         project.change_settings(ProjectConfig(**fields))
         address = Address(port=int(port))
         listener = bind(address)
