@@ -51,8 +51,9 @@ DOCUMENTED = (
 )  # fmt: skip
 """The pictures that the documentation shows, besides those of the terminal and the dashboard."""
 DUTCH = Document.from_text(
-    "Anna kocht een oude fiets op de markt. De verkoper lachte en gaf haar een lamp. Zij schroefde de lamp op de fiets. "
-    "Op weg naar huis kwam Anna haar broer tegen. Hij wilde de fiets meteen proberen. Zijn zus liep achter hem aan.",
+    "Anna kocht een oude fiets op de markt. De verkoper lachte en gaf haar een lamp. Zij schroefde de lamp op de "
+    "fiets. Op weg naar huis kwam Anna haar broer tegen. Hij wilde de fiets meteen proberen. Zijn zus liep "
+    "achter hem aan.",
     "De fiets",
     language="nl",
 )
