@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from helpers.browser_driving import Open, Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 
 def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:
@@ -54,6 +58,48 @@ def test_two_annotators(launch: Callable[..., Server], visit: Open) -> None:
     stranger.page.get_by_role("textbox", name="Invitation link").fill(f"{server.url}/#join=not-a-token")
     stranger.page.get_by_role("button", name="Join").click()
     stranger.page.get_by_role("alert").wait_for()
+
+
+def test_an_invitation_leads_to_the_first_question_with_the_mouse(launch: Callable[..., Server], visit: Open) -> None:
+    server = launch()
+    owner = visit(server, "#project/people")
+    owner.page.get_by_label("Name", exact=True).fill("Ben")
+    owner.page.get_by_role("button", name="Invite").click()
+    link = owner.page.get_by_role("textbox", name="Invitation link for Ben")
+    link.wait_for()
+    ben = visit(server, link.input_value().removeprefix(f"{server.url}/"))
+    page = ben.page
+    page.get_by_role("button", name="That is me").click()
+    ben.go("annotate")
+    page.locator("body[data-page=welcome]").wait_for()  # no question comes before the introduction
+    page.get_by_role("button", name="That is me").click()
+    page.get_by_role("button", name="I have read them").click()
+    page.get_by_role("button", name="Begin the tutorial").click()
+    page.get_by_text("step 1 of 3").wait_for()
+    page.get_by_role("button", name="No", exact=True).click()
+    page.get_by_role("button", name="This is the first").click()
+    page.locator(".instruction strong").wait_for()
+    assert page.get_by_text("step 1 of 3").is_visible(), "the answer is checked"
+    page.get_by_role("button", name="Yes", exact=True).click()
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_text("step 2 of 3").wait_for()
+    page.get_by_role("button", name="No", exact=True).click()
+    ben.drag(23, 30)
+    page.locator(".confirm").get_by_role("button", name="First appearance").click()
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_text("step 3 of 3").wait_for()
+    assert server_me(page, server)["new"], "not before the last step"
+    page.get_by_role("button", name="No", exact=True).click()
+    page.get_by_role("button", name="This is the first").click()
+    page.get_by_role("button", name="Start annotating").click()
+    page.get_by_role("button", name="Begin").wait_for()
+    assert not server_me(page, server)["new"]
+
+
+def server_me(page: Page, server: Server) -> dict[str, object]:
+    """What the server knows about the person of a page."""
+    found: dict[str, object] = page.request.get(f"{server.url}/api/me").json()
+    return found
 
 
 def test_a_lost_connection_keeps_the_answer(launch: Callable[..., Server], visit: Open) -> None:
