@@ -129,6 +129,16 @@ def test_a_lost_connection_keeps_the_answer(launch: Callable[..., Server], visit
     assert len(server.history(document)) == 2
 
 
+def test_a_warning_that_cannot_be_fetched_disturbs_nobody(shared: Server, visit: Open) -> None:
+    driver = visit(shared)
+    driver.page.route("**/familiarity", lambda route: route.abort())
+    document = shared.id_of("arabic")
+    driver.go(f"annotate/{document}")
+    driver.page.get_by_role("button", name="Begin").wait_for()
+    driver.page.wait_for_timeout(300)
+    assert driver.page.locator(".note.bad").count() == 0
+
+
 def test_an_answer_survives_the_tab(launch: Callable[..., Server], visit: Open) -> None:
     server = launch()
     driver = visit(server)

@@ -126,7 +126,7 @@ class AnnotatePage {
 
   /** Say so where the model knows little of the document's language or field, and offer to annotate it in full. */
   async warn(document) {
-    const { warning } = await get(`/full/${document}/familiarity`);
+    const { warning } = await get(`/full/${document}/familiarity`).catch(() => ({ warning: null })); // no need to know
     if (warning === null || this.closed || this.document !== document || this.flow.phase !== "reading") return;
     this.panel.card("Read the text first", `${warning} Its questions may be poor.`, {
       proceed: "Begin with questions",
