@@ -132,7 +132,7 @@ def test_a_lost_connection_keeps_the_answer(launch: Callable[..., Server], visit
 def test_a_warning_that_cannot_be_fetched_disturbs_nobody(shared: Server, visit: Open) -> None:
     driver = visit(shared)
     driver.page.route("**/familiarity", lambda route: route.abort())
-    document = shared.id_of("arabic")
+    document = shared.id_of("warned")
     driver.go(f"annotate/{document}")
     driver.page.get_by_role("button", name="Begin").wait_for()
     driver.page.wait_for_timeout(300)

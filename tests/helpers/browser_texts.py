@@ -47,6 +47,7 @@ def every_document() -> dict[str, Document]:
         "instead",
         "finder",
         "rejected",
+        "warned",
     )
     told = dict(zip(names, cycle(stories.load()), strict=False))
     made = {
