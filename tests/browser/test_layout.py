@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from helpers.browser_driving import Driver, Open, Server
@@ -62,7 +64,7 @@ def test_long_names_are_not_cut(shared: Server, visit: Open) -> None:
         assert name.evaluate("each => each.scrollWidth <= each.clientWidth && each.scrollHeight <= each.clientHeight")
         driver.annotate(document)
         assert f" · {LONG} · " in page.title()
-        assert page.title().startswith("Question 1 of")
+        assert re.match(r"Question \d+ of \d+ · ", page.title())  # other tests may have answered some
     finally:
         page.request.patch(
             f"{shared.url}/api/documents",
