@@ -2,6 +2,7 @@
 FROM python:3.11-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE constraints.txt ./
+COPY tools/readme_hook.py ./tools/
 COPY src ./src
 # The torch of pip's default index brings several gigabytes for GPUs. For a CPU alone, build with
 # --build-arg TORCH_INDEX=..., the index for CPUs that torch's own page "Get started" names.

@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 from corefine.cli import app
 from corefine.cli.doctor import EXTRAS
+from readme_hook import description
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -106,11 +107,30 @@ def test_an_installation_without_extras_works(built: tuple[Path, Path], tmp_path
     runs_alone(clean_environment(tmp_path / "environment", wheel), tmp_path / "work")
 
 
+def test_the_description_needs_no_other_files(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[1]) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("METADATA")]
+        metadata = archive.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert "corefine labels coreference" in metadata
+    links = re.findall(r"\]\(([^)]*)\)", metadata)
+    assert all(link.startswith(("https://", "#")) for link in links), links
+
+
+def test_links_of_the_description_are_absolute_where_there_is_an_address() -> None:
+    readme = "![A page](docs/a.png)\n\nSee [docs](docs/a.md#b) and [the paper](https://aclanthology.org/x)."
+    assert description(readme, "https://example.org/corefine/") == (
+        "![A page](https://example.org/corefine/raw/main/docs/a.png)\n\n"
+        "See [docs](https://example.org/corefine/blob/main/docs/a.md#b) and [the paper](https://aclanthology.org/x)."
+    )
+    assert description(readme, None) == "See docs and [the paper](https://aclanthology.org/x)."
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("python", PYTHONS)
 def test_pip_installs_it_without_extras(built: tuple[Path, Path], python: str, tmp_path: Path) -> None:
     """From the index, with every Python that is here."""
-    if shutil.which(python) is None:
+    if shutil.which(python) is None or subprocess.run([python, "--version"], capture_output=True).returncode:
         pytest.skip(f"there is no {python} here")
     subprocess.run([python, "-m", "venv", str(tmp_path / "environment")], check=True)
     programs = tmp_path / "environment" / "bin"
@@ -135,6 +155,22 @@ def test_the_doctor() -> None:
     assert result.exit_code == int(
         "wrong:\n  " in result.stdout and "nothing" not in result.stdout.partition("wrong:")[2]
     )
+
+
+def test_a_wheel_can_be_built_of_what_docker_copies(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    for line in (ROOT / "Dockerfile").read_text().splitlines():
+        if line.startswith("COPY") and "--from" not in line:
+            *sources, target = line.split()[1:]
+            for source in map(ROOT.joinpath, sources):
+                place = tmp_path / target
+                if source.is_dir():
+                    shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
+                else:
+                    place.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(source, place)
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(tmp_path / "out")]
+    subprocess.run([*build, str(tmp_path)], check=True, capture_output=True)
 
 
 def test_docker_files_are_sound() -> None:
