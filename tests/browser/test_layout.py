@@ -84,3 +84,21 @@ def test_a_dialog_does_not_survive_navigation(shared: Server, visit: Open) -> No
     driver.page.locator("body[data-page=documents]").wait_for()
     driver.press("a")
     driver.page.locator("body[data-page=annotate]").wait_for()
+
+
+def test_keys_work_as_soon_as_a_dialog_is_closed(shared: Server, visit: Open) -> None:
+    """The next key may come before the browser's event that a dialog was closed."""
+    driver = visit(shared)
+    driver.go("documents")
+    driver.page.locator("body[data-page=documents]").wait_for()
+    driver.press("?")
+    dialog = driver.page.get_by_role("dialog")
+    dialog.wait_for()
+    closed_and_opened = """element => {
+        element.querySelector("button").click();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+        return document.querySelectorAll("dialog[open]").length;
+    }"""
+    assert dialog.evaluate(closed_and_opened) == 1
+    driver.press("Escape")
+    dialog.wait_for(state="detached")

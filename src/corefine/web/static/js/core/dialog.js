@@ -8,12 +8,19 @@ export function dialog({ label, content, keys = [], wide = false }) {
   return new Promise((resolve) => {
     let value = null;
     const element = h("dialog", { class: wide ? "wide" : "", "aria-label": label });
+    // The keys below work again as soon as the dialog is gone: the event "close" comes a moment later.
     const close = (given) => {
       value = given;
+      drop();
       element.close();
     };
-    element.append(...content(close));
     const drop = layer(keys.map((binding) => ({ ...binding, run: (event) => binding.run(close, event) })), { exclusive: true });
+    element.append(...content(close));
+    element.addEventListener("cancel", (event) => {
+      if (event.target !== element) return; // a file picker inside
+      event.preventDefault();
+      close(null);
+    });
     element.addEventListener("close", () => {
       drop();
       element.remove();
