@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from sqlalchemy import text
 from corefine.errors import ServerReplacedError
 from corefine.project import Project
 from corefine.project.store import settings, writer
+from corefine.project.store.server_lock import ServerLock
 from corefine.project.work.workspaces import Workspaces
 
 
@@ -66,6 +68,17 @@ def test_the_lock_is_taken_again_after_a_restart(
         pytest.raises(Exception, match="in use"),
     ):
         other.lock()
+
+
+def test_a_server_waits_for_the_lock_of_one_that_is_stopping(postgres_project: Project) -> None:
+    """PostgreSQL frees a lock a moment after its connection is closed."""
+    stopping = ServerLock(postgres_project.database)
+    timer = threading.Timer(0.5, stopping.close)
+    timer.start()
+    started = ServerLock(postgres_project.database)
+    timer.join()
+    assert started.keep()
+    started.close()
 
 
 def test_a_server_that_was_replaced_writes_no_more(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 from sqlalchemy import Connection, text
@@ -11,6 +12,8 @@ from corefine.errors import InputError
 from corefine.project.store.database import Database
 
 _KEY = 0x636F7266
+_PATIENCE = 3.0
+"""Seconds in which a server that was just stopped may still have the lock: PostgreSQL frees it a moment later."""
 
 
 class ServerLock:
@@ -20,8 +23,13 @@ class ServerLock:
         """Take the lock; raises if another server has it."""
         self._database = database
         self._connection: Connection | None = None
-        if not database.is_sqlite and not self._take():
-            raise InputError(f"the database {database.name} is in use by another corefine server: stop it first")
+        if database.is_sqlite:
+            return
+        end = time.monotonic() + _PATIENCE
+        while not self._take():
+            if time.monotonic() > end:
+                raise InputError(f"the database {database.name} is in use by another corefine server: stop it first")
+            time.sleep(0.1)
 
     def keep(self) -> bool:
         """Take the lock again if its connection was lost. False if another server has it, or it is unknown who does."""
@@ -47,11 +55,15 @@ class ServerLock:
 
     def _take(self) -> bool:
         connection = self._database.engine.connect()
-        taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _KEY}).scalar()
-        connection.commit()
+        connection.detach()  # so that closing it really closes it, and frees the lock
+        try:
+            taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _KEY}).scalar()
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
         if not taken:
             connection.close()
             return False
-        connection.detach()  # so that closing it really closes it, and frees the lock
         self._connection = connection
         return True
