@@ -34,10 +34,13 @@ def test_every_document_is_planned_once() -> None:
     assert len(splits.plan(corpus, rules(rounds=2)).rounds) == 2
 
 
-def test_a_corpus_of_development_documents_alone_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_corpus_of_one_held_out_split_is_divided(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = stories().train
-    monkeypatch.setattr(splits, "load_corpus", lambda name, **_: Corpus(name, train=(), dev=documents, test=()))
+    only = {"train": (), "dev": (), "test": (), split: documents}
+    monkeypatch.setattr(splits, "load_corpus", lambda name, **_: Corpus(name, **only))
     corpus = splits.load("corefud")
+    assert not corpus.test
     assert (*corpus.train, *corpus.dev) == tuple(documents)
     assert corpus.train
     assert corpus.dev

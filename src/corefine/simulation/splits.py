@@ -31,8 +31,9 @@ def load(name: str, *, mirror: Path | None = None) -> Corpus:
     twice = [name for name, count in Counter(document.key for document in corpus.train).items() if count > 1]
     if twice:
         raise InputError(f"{corpus.name} has several training documents named {twice[0]}")
-    if not corpus.train:  # CorefUD publishes the gold of development documents only, for some languages
-        corpus = replace(corpus, train=corpus.dev, dev=())
+    if not corpus.train:  # some corpora publish the gold of development or of test documents only
+        only = {"dev": ()} if corpus.dev else {"test": ()}
+        corpus = replace(corpus, train=corpus.dev or corpus.test, **only)
     if not corpus.dev:
         corpus = _hold_out(corpus)
     for split, documents in (("train", corpus.train), ("dev", corpus.dev)):
