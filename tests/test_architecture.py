@@ -140,3 +140,11 @@ def test_importing_corefine_loads_nothing_heavy(command: str) -> None:
     program = f"{command}; import sys; print(*sorted(name for name in sys.modules if '.' not in name))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "transformers", "scipy", "spacy", "fastapi", "ray", "matplotlib", "numpy"} & set(loaded)
+
+
+def test_the_server_loads_no_model() -> None:
+    """The background process has the model. The server must answer soon, and works without the extra 'model'."""
+    pytest.importorskip("fastapi", reason="the extra 'web' is not installed")
+    program = "import corefine.web.server, sys; print(*sorted(name for name in sys.modules if '.' not in name))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"torch", "transformers", "scipy", "spacy", "ray", "matplotlib"} & set(loaded)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol, Self
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Protocol, Self
 
 from corefine import plugins
 from corefine.document import Document
 from corefine.models.network.config import EncoderConfig
+
+if TYPE_CHECKING:  # the server reads the list of known encoders and has no use for torch
+    import torch
+    from torch import Tensor, nn
 
 
 class Encoder(Protocol):
