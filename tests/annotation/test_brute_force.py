@@ -29,6 +29,7 @@ from helpers.making import document_of
 TOKENS = 24
 CHOICES = (
     *((Protocol.DISCRETE, name) for name in ("entropy", "committee", "lcc-mcu", "random", "joint-entropy")),
+    *((Protocol.DISCRETE, name) for name in ("expected-change", "density")),
     (Protocol.PAIRWISE, "pairwise-entropy"),
     (Protocol.PAIRWISE, "random"),
     (Protocol.FOLLOW_UP, "entropy"),

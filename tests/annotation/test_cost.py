@@ -32,6 +32,10 @@ def test_a_group_costs_something_for_each_mention() -> None:
     assert CostModel().seconds(asked(Protocol.GROUP, 9), Answer.yes()) == pytest.approx(15.96 + 9 * 2.0)
 
 
+def test_a_mention_alone_has_a_cost_of_its_own() -> None:
+    assert CostModel(mention=7.0).seconds(asked(Protocol.MENTIONS), Answer.yes()) == 7.0
+
+
 def test_a_no_costs_its_initial_question_too() -> None:
     cost = CostModel(initial=10.0, follow_up=5.0, follow_up_alone=12.0)
     first = Answer.no(Reply.FIRST, Span(0, 0))

@@ -114,6 +114,17 @@ def test_mention_and_joint_entropy() -> None:
         scores_of("mention-entropy", rows)
 
 
+def test_expected_change_is_the_chance_that_two_draws_differ() -> None:
+    scores = scores_of("expected-change", prediction_of([{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.8, 0: 0.1, 1: 0.1}]))
+    assert scores == pytest.approx([0.0, 0.5, 0.34])
+
+
+def test_density_prefers_mentions_that_others_refer_to() -> None:
+    rows = prediction_of([{"-": 1.0}, {"-": 0.5, 0: 0.5}, {"-": 0.5, 0: 0.5}, {"-": 0.0, 2: 1.0}])
+    scores = scores_of("density", rows)
+    assert scores == pytest.approx([0.0, math.log(2), 2 * math.log(2), 0.0])
+
+
 def test_random_is_the_same_for_the_same_seed_and_else_differs() -> None:
     prediction = prediction_of([{"-": 1.0}] * 50)
     assert scores_of("random", prediction, seed=1) == scores_of("random", prediction, seed=1)

@@ -232,6 +232,12 @@ class State:
             return _entropy((mention, 1.0 - mention))
         if selector == "joint-entropy":
             return _entropy((mention, 1.0 - mention)) + mention * entropy
+        if selector == "expected-change":
+            return sum(mass * (1.0 - mass) for mass in self._masses(row, clustered=clustered).values())
+        if selector == "density":
+            chances = zip(self.prediction.candidates.tolist(), self.prediction.probabilities.tolist(), strict=True)
+            later = [p for each, chance_row in chances for j, p in zip(each, chance_row[1:], strict=True) if j == i]
+            return entropy * (1.0 + sum(later))
         if selector == "pairwise-entropy":
             pairs = [span for span in self.candidates[i] if self._pair_is_open(i, span)]
             return max((_entropy((row[span], 1.0 - row[span])) for span in pairs), default=-math.inf)

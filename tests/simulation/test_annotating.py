@@ -178,3 +178,26 @@ def test_whole_documents_are_bought_with_what_questions_would_have_cost() -> Non
     for annotation, document in zip(labelled, DOCUMENTS, strict=True):
         assert annotation.lesson.full
         assert annotation.lesson.document.clusters == document.without_singletons().clusters
+
+
+def test_mentions_alone_are_asked_about_at_their_own_cost_and_taught() -> None:
+    config = rules(protocol="mentions", selector="random", questions=8, per="document", equal_time="off")
+    annotation = annotate_document(DOCUMENT, PREDICTION, config, budget_of(DOCUMENT, PREDICTION, config))
+    assert len(annotation.rows) == 8
+    assert annotation.seconds == pytest.approx(8 * config.cost.mention)
+    gold = {span for cluster in DOCUMENT.clusters for span in cluster}
+    asked = {row.answered.question.mention for row in annotation.rows}
+    assert set(annotation.lesson.mentions) == asked & gold
+    assert set(annotation.lesson.no_mentions) == asked - gold
+    assert annotation.lesson.mentions
+    assert not annotation.lesson.together
+
+
+def test_a_document_ends_when_the_model_is_sure_of_the_rest() -> None:
+    asked = []
+    for least_gain in (0.0, 0.3, 1.0):
+        config = rules(least_gain=least_gain, questions=1000, per="document", equal_time="off")
+        budget = budget_of(DOCUMENT, PREDICTION, config)
+        assert budget.least_gain == least_gain
+        asked.append(len(annotate_document(DOCUMENT, PREDICTION, config, budget).rows))
+    assert asked[0] > asked[1] > asked[2] == 0

@@ -12,8 +12,8 @@ from corefine.simulation.config import SimulationConfig
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"selector": "best"}, "selector must be one of committee, entropy"),
-        ({"protocol": "ternary"}, "protocol must be one of discrete, pairwise, follow-up, full"),
+        ({"selector": "best"}, "selector must be one of committee, density, entropy"),
+        ({"protocol": "ternary"}, "protocol must be one of discrete, pairwise, follow-up, mentions, full"),
         ({"closure": "sometimes"}, "closure must be one of incremental, per-document, off"),
         ({"labels": "gold"}, "labels must be one of"),
         ({"initial": 1.0}, "initial must be at least 0 and below 1"),

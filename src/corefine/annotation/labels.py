@@ -23,6 +23,7 @@ class Labels:
     together     groups of mentions that answers make one entity
     apart        pairs of mentions that answers make different entities
     first        mentions without an antecedent, and spans that are not mentions, according to answers
+    mentions     spans that are mentions, according to answers, whether or not they are linked
     no_mentions  spans that are not mentions, according to answers
     certainty    for each top span that no answer settled: the probability of its label, given model and answers
     complete     parts of the document that people annotated in full: the clusters contain all their mentions
@@ -36,6 +37,7 @@ class Labels:
     certainty: tuple[tuple[Span, float], ...] = ()
     no_mentions: tuple[Span, ...] = ()
     complete: tuple[Span, ...] = ()
+    mentions: tuple[Span, ...] = ()
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
@@ -60,12 +62,13 @@ class Labels:
             certainty=_certainty(session),
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
             complete=session.complete,
+            mentions=tuple(sorted(span for span in session.said_mentions() if links.is_mention(span))),
         )
 
     @property
     def said(self) -> frozenset[Span]:
         """The spans that answers are about, without the hulls of discontinuous ones."""
-        groups = (*self.together, *self.apart, self.first)
+        groups = (*self.together, *self.apart, self.first, self.mentions)
         return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
     def teach(self, policy: LabelPolicy) -> bool:
@@ -85,6 +88,7 @@ class Labels:
             "certainty": [[span_to_json(span), chance] for span, chance in self.certainty],
             **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
             **({"complete": [span_to_json(span) for span in self.complete]} if self.complete else {}),
+            **({"mentions": [span_to_json(span) for span in self.mentions]} if self.mentions else {}),
         }
 
     @classmethod
@@ -99,6 +103,7 @@ class Labels:
             certainty=tuple((span_from_json(span), chance) for span, chance in fields["certainty"]),
             no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
             complete=tuple(map(span_from_json, fields.get("complete", ()))),
+            mentions=tuple(map(span_from_json, fields.get("mentions", ()))),
         )
 
 

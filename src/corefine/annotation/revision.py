@@ -61,6 +61,12 @@ class Masses:
         row, mass = self.row[order], self.mass[order]
         return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
 
+    def disagreement(self) -> Floats:
+        """For each row, the probability that two clusters drawn from it differ."""
+        order = np.lexsort((self.mass, self.row))
+        row, mass = self.row[order], self.mass[order]
+        return np.bincount(row, weights=mass * (1.0 - mass), minlength=self.rows).astype(np.float64)
+
     def largest(self, label: Indices | None = None) -> Floats:
         """Each row's largest mass on a cluster other than epsilon; with `label`, its mass on that label."""
         kept = self.label != EPSILON if label is None else self.label == label[self.row]

@@ -39,7 +39,7 @@ def reproduce(
     seeds: Annotated[int | None, typer.Option(help="Seeds of the main comparison.")] = None,
     other_seeds: Annotated[int | None, typer.Option(help="Seeds of all other groups.")] = None,
     groups: Annotated[
-        str | None, typer.Option(help="Of main, ours, selectors, ablation, labels, extensions; separated by commas.")
+        str | None, typer.Option(help="Of main, ours, selectors, questions, ablation, labels, extensions; with commas.")
     ] = None,
     selector: Annotated[
         list[str] | None,

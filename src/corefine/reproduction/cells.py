@@ -15,9 +15,9 @@ Changes = dict[str, str | float]
 Kinds = dict[str, Changes]
 """What each kind of run changes in the settings."""
 
-GROUPS = ("main", "ours", "selectors", "ablation", "labels", "extensions")
+GROUPS = ("main", "ours", "selectors", "questions", "ablation", "labels", "extensions")
 
-COMPARED = ("main", "ours", "selectors")
+COMPARED = ("main", "ours", "selectors", "questions")
 """The groups with a curve in the figures and a row in the table of the comparison."""
 
 MAIN: Kinds = {
@@ -28,6 +28,16 @@ MAIN: Kinds = {
 OURS: Kinds = {
     "ours": dict(LEARNING),
     "app": {**LEARNING, "selector": "likely-entropy", "groups": True},
+}
+QUESTIONS: Kinds = {  # ours with other questions
+    "ours-change": {**LEARNING, "selector": "expected-change"},
+    "ours-density": {**LEARNING, "selector": "density"},
+    "ours-joint": {**LEARNING, "selector": "joint-entropy"},
+    "ours-likely": {**LEARNING, "selector": "likely-entropy"},
+    "ours-groups": {**LEARNING, "groups": True},
+    "ours-sample": {**LEARNING, "sample": 0.25},
+    "ours-mentions": {**LEARNING, "protocol": "mentions", "selector": "mention-entropy"},
+    "ours-sure": {**LEARNING, "least_gain": 0.3},
 }
 SELECTORS: Kinds = {
     "committee": {"selector": "committee"},
@@ -109,7 +119,13 @@ PRESETS = {
         seeds=3,
         other_seeds=1,
         groups=GROUPS,
-        at={"selectors": (40.0, 160.0), "ablation": (80.0,), "labels": (80.0,), "extensions": (40.0,)},
+        at={
+            "selectors": (40.0, 160.0),
+            "questions": (40.0,),
+            "ablation": (80.0,),
+            "labels": (80.0,),
+            "extensions": (40.0,),
+        },
     ),
 }
 
@@ -131,7 +147,7 @@ def grid(
 
     The main comparison has all budgets and `seeds`, and a run with gold labels of all documents; `selectors` are added
     to it. The other groups have `other_seeds`. If budgets are given, selectors run with a small one and the largest,
-    ablation and labels with one in the middle, extensions with the small one, and ours with all.
+    ablation and labels with one in the middle, questions and extensions with the small one, and ours with all.
     """
     chosen = PRESETS[preset]
     wanted = list(chosen.groups if groups is None else groups)
@@ -151,6 +167,7 @@ def grid(
     ablation = {kind: ABLATION[kind] for kind in PAPER_ABLATION} if preset == "paper" else ABLATION
     others: dict[str, tuple[Kinds, Sequence[float]]] = {
         "ours": (OURS, at.get("ours", asked)),
+        "questions": (QUESTIONS, at.get("questions", (small,))),
         "labels": (LABELS, at.get("labels", (middle,))),
         "ablation": (ablation, at.get("ablation", (middle,))),
         "selectors": (SELECTORS, at.get("selectors", (small, large))),

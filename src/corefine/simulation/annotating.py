@@ -148,8 +148,8 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
     """What may be spent on a document: what the settings say, times `share`; in seconds where time is to be equal."""
     size = (len(document) / 1000 if config.per == "1000-tokens" else 1.0) * share
     if config.questions is None:
-        return Budget(seconds=(config.seconds or 0.0) * size)
-    budget = Budget(questions=round(config.questions * size))
+        return Budget(seconds=(config.seconds or 0.0) * size, least_gain=config.least_gain)
+    questions = round(config.questions * size)
     usual = config.with_changes(
         protocol=Protocol.DISCRETE.value,
         selector="entropy",
@@ -160,11 +160,13 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
         groups=False,
         nearest=False,
         error_rate=0.0,
+        least_gain=0.0,
     )
     equal = {"every": config != usual, "pairwise": config.protocol == "pairwise", "off": False}[config.equal_time]
     if config.protocol == FULL or equal:
-        return Budget(seconds=annotate_document(document, prediction, usual, budget).seconds)
-    return budget
+        seconds = annotate_document(document, prediction, usual, Budget(questions=questions)).seconds
+        return Budget(seconds=seconds, least_gain=config.least_gain)
+    return Budget(questions=questions, least_gain=config.least_gain)
 
 
 def shares(

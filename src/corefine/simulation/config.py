@@ -51,8 +51,8 @@ class SimulationConfig(Config):
     rounds: NonNegativeInt = setting(0, "Rounds; 0: enough for all documents.")
     spread: bool = setting(False, "Whether each round asks about all documents, and spends its part of the budget.")
 
-    protocol: Literal["discrete", "pairwise", "follow-up", "full", "gold"] = setting(
-        "discrete", "discrete, pairwise, follow-up (also: discrete-only); full or gold label whole documents."
+    protocol: Literal["discrete", "pairwise", "follow-up", "mentions", "full", "gold"] = setting(
+        "discrete", "discrete, pairwise, follow-up (also: discrete-only), mentions; full or gold label whole documents."
     )
     selector: str = setting("entropy", "How the next mention to ask about is chosen.")
     sample: ShareBelow1 = setting(
@@ -68,6 +68,9 @@ class SimulationConfig(Config):
     per: Literal["1000-tokens", "document"] = setting("1000-tokens", "What a budget is for: 1000-tokens or document.")
     equal_time: Literal["every", "pairwise", "off"] = setting(
         "every", "Which runs get the time of discrete questions by entropy instead of the number of questions."
+    )
+    least_gain: Share = setting(
+        0.0, "Stop asking about a document when no answer would differ from the model's guess with this probability."
     )
     read_at_most: NonNegativeInt = setting(
         0, "Annotate only this many documents per round, the most uncertain; 0: all."
@@ -119,6 +122,8 @@ class SimulationConfig(Config):
         CostModel().group_mention, "Seconds for each mention of a group, in addition to 'same entity?'."
     )
 
+    cost_mention: NonNegativeFloat = setting(CostModel().mention, "Seconds for 'is this a mention?'.")
+
     def _check(self) -> None:
         # imports numpy, which `corefine --help` does not need
         from corefine.annotation.selectors import SELECTORS, is_selector
@@ -136,6 +141,8 @@ class SimulationConfig(Config):
                 raise ConfigError(f"SimulationConfig: metric must be module:attribute, not {metric!r}")
         if (self.questions is None) == (self.seconds is None):
             raise ConfigError("a budget is in questions or in seconds: give one of the two")
+        if self.protocol == "mentions" and self.selector not in ("mention-entropy", "random"):
+            raise ConfigError(f"the selector {self.selector!r} does not fit mentions: choose mention-entropy or random")
         pairs = self.selector == "pairwise-entropy"
         if pairs != (self.protocol == "pairwise") and self.selector != "random" and self.protocol not in (FULL, GOLD):
             raise ConfigError(
@@ -179,15 +186,20 @@ class SimulationConfig(Config):
     @property
     def cost(self) -> CostModel:
         return CostModel(
-            self.cost_initial, self.cost_follow_up, self.cost_follow_up_alone, group_mention=self.cost_group_mention
+            self.cost_initial,
+            self.cost_follow_up,
+            self.cost_follow_up_alone,
+            group_mention=self.cost_group_mention,
+            mention=self.cost_mention,
         )
 
     @classmethod
     def _completed(cls, values: dict[str, Any]) -> dict[str, Any]:
         if values.get("protocol") == "discrete-only":
             values["protocol"] = Protocol.FOLLOW_UP.value
-        if values.get("protocol") == Protocol.PAIRWISE and values.get("selector", "entropy") == "entropy":
-            values["selector"] = "pairwise-entropy"
+        own_selectors = {Protocol.PAIRWISE.value: "pairwise-entropy", Protocol.MENTIONS.value: "mention-entropy"}
+        if values.get("protocol") in own_selectors and values.get("selector", "entropy") == "entropy":
+            values["selector"] = own_selectors[values["protocol"]]
         if isinstance(equal := values.get("equal_time"), bool):  # as it was before there were three ways
             values["equal_time"] = "every" if equal else "off"
         if values.get("seconds") is not None and "questions" not in values:

@@ -32,8 +32,8 @@ def load(name: str, *, mirror: Path | None = None) -> Corpus:
     if twice:
         raise InputError(f"{corpus.name} has several training documents named {twice[0]}")
     if not corpus.train:  # some corpora publish the gold of development or of test documents only
-        only = {"dev": ()} if corpus.dev else {"test": ()}
-        corpus = replace(corpus, train=corpus.dev or corpus.test, **only)
+        pool, test = (corpus.dev, corpus.test) if corpus.dev else (corpus.test, ())
+        corpus = replace(corpus, train=pool, dev=(), test=test)
     if not corpus.dev:
         corpus = _hold_out(corpus)
     for split, documents in (("train", corpus.train), ("dev", corpus.dev)):

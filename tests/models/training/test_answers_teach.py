@@ -70,6 +70,10 @@ def test_what_is_said_of_mentions_teaches_the_mention_scorer() -> None:
     alone = replace(SAID, together=(), no_mentions=(), first=(SHE,))
     scored = model.ranker.mentions(model.inputs(LONG))
     assert answered_mention_loss(scored, alone).item() == 0
+    confirmed = replace(alone, mentions=(SHE,))  # "is this a mention?": yes
+    gradient = torch.autograd.grad(answered_mention_loss(scored, confirmed), scored.scores, retain_graph=True)[0]
+    assert gradient.nonzero().tolist() == [[SHE.start, SHE.width - 1]]
+    assert float(gradient.sum()) < 0
     gradient = torch.autograd.grad(answered_mention_loss(scored, SAID), scored.scores)[0]
     places = {(span.start, span.width - 1): sign for span, sign in ((ANNA, -1), (SHE, -1), (SLEPT, 1))}
     assert {tuple(place) for place in gradient.nonzero().tolist()} == set(places)

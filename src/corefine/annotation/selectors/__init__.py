@@ -12,8 +12,10 @@ from typing import Any
 
 from corefine import plugins
 from corefine.annotation.selectors.base import Selector
+from corefine.annotation.selectors.density import Density
 from corefine.annotation.selectors.entropy import (
     Entropy,
+    ExpectedChange,
     JointEntropy,
     LikelyEntropy,
     MentionEntropy,
@@ -27,12 +29,25 @@ from corefine.errors import InputError
 
 SELECTORS: dict[str, Callable[..., Selector]] = {
     selector.name: selector
-    for selector in (Entropy, LikelyEntropy, VoteEntropy, LccMcu, Random, PairwiseEntropy, MentionEntropy, JointEntropy)
+    for selector in (
+        Entropy,
+        LikelyEntropy,
+        VoteEntropy,
+        LccMcu,
+        Random,
+        PairwiseEntropy,
+        MentionEntropy,
+        JointEntropy,
+        ExpectedChange,
+        Density,
+    )
 }
 
 __all__ = [
     "SELECTORS",
+    "Density",
     "Entropy",
+    "ExpectedChange",
     "JointEntropy",
     "LccMcu",
     "LikelyEntropy",

@@ -78,6 +78,20 @@ class LikelyEntropy(MaxScoreSelector):
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedChange(MaxScoreSelector):
+    """How far an answer is expected to lie from the model's probabilities.
+
+    This is the expected squared gradient of the loss with respect to the scores of entities. It grows with the entropy,
+    but entities of small probability hardly count.
+    """
+
+    name: ClassVar[str] = "expected-change"
+
+    def scores(self, revision: Revision, rows: Indices) -> Floats:
+        return revision.masses(rows, clustered=self.clustered).disagreement()
+
+
+@dataclass(frozen=True, slots=True)
 class PairwiseEntropy(MaxScoreSelector):
     """Binary entropy of each mention's most uncertain pair; for the pairwise protocol."""
 

@@ -106,14 +106,14 @@ def mention_loss(mentions: MentionScores, clusters: Iterable[Iterable[Span]]) ->
 
 
 def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
-    """The same loss for spans that answers settle: linked spans are mentions, and those called "not a mention" are not.
+    """The same loss for spans that answers settle: those that are mentions, and those called "not a mention".
 
     In parts that were annotated in full, this covers all spans.
 
     A span that is only known to be alone, or the first of its entity, teaches nothing here. A person may say this of a
     span that is not a mention, because that was not the question.
     """
-    known = {span: 1.0 for group in labels.together for span in group} | dict.fromkeys(labels.no_mentions, 0.0)
+    known = dict.fromkeys(_known_mentions(labels), 1.0) | dict.fromkeys(labels.no_mentions, 0.0)
     reach = mentions.scores.shape[1]
     for part in labels.complete:
         every = (Span(start, end) for start in range(part.start, part.end + 1) for end in _ends(start, reach, part))
@@ -136,15 +136,14 @@ def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
 
 
 def boundary_loss(mentions: MentionScores, labels: Labels) -> Tensor:
-    """How far spans with the same start, or the same end, outrank the mentions that answers link; a mean over these.
+    """How far spans with the same start, or the same end, outrank the mentions that answers name; a mean over these.
 
-    A person who links a mention also says where it begins and ends. Other spans that begin or end there are hardly ever
-    mentions too. This teaches the form of mentions without a claim about any other part of the text.
+    A person who links or corrects a mention also says where it begins and ends. Other spans that begin or end there are
+    hardly ever mentions too. This teaches the form of mentions without a claim about any other part of the text.
     """
     scores = mentions.scores
     reach = scores.shape[1]
-    linked = {span for group in labels.together for span in group}
-    known = [span for span in sorted(linked) if len(span.parts) == 1 and span.end - span.start < reach]
+    known = [span for span in sorted(_known_mentions(labels)) if len(span.parts) == 1 and span.end - span.start < reach]
     known = [span for span in known if bool(torch.isfinite(scores[span.start, span.end - span.start]))]
     if not known:
         return scores.new_zeros(())
@@ -155,6 +154,11 @@ def boundary_loss(mentions: MentionScores, labels: Labels) -> Tensor:
     same_end = scores[others.clamp(min=0), every].masked_fill(others < 0, float("-inf"))
     outranked = scores[starts].logsumexp(1) + same_end.logsumexp(1)
     return (outranked - 2 * scores[starts, widths]).mean()
+
+
+def _known_mentions(labels: Labels) -> set[Span]:
+    """Spans that answers link to others, or say to be mentions."""
+    return {span for group in (*labels.together, labels.mentions) for span in group}
 
 
 def _ends(start: int, reach: int, part: Span) -> range:

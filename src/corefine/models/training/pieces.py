@@ -76,6 +76,7 @@ def _cut(labels: Labels, start: int, end: int) -> Labels:
             for span in kept
         ),
         no_mentions=next(_within([labels.no_mentions], start, end), ()),
+        mentions=next(_within([labels.mentions], start, end), ()),
         complete=tuple(
             Span(max(part.start, start) - start, min(part.end, end - 1) - start)
             for part in labels.complete
