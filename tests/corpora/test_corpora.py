@@ -303,3 +303,27 @@ def test_unreachable_addresses_are_an_input_error(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="404 Not Found"):
         https("https://example.org/gone")
     assert len(tries) == 4
+
+
+def held_out(*numbers: int) -> tuple[Document, ...]:
+    return tuple(Document.from_sentences(f"text-{number}", [["One", "."]]) for number in numbers)
+
+
+def test_held_out_documents_are_divided_by_their_names() -> None:
+    corpus = Corpus("own", (), dev=held_out(*range(10)))
+    divided = corpus.divided()
+    splits = (divided.train, divided.dev, divided.test)
+    assert [len(split) for split in splits] == [6, 2, 2]
+    assert {document.name for split in splits for document in split} == {document.name for document in corpus.dev}
+    again = Corpus("own", (), test=held_out(*reversed(range(10)))).divided()
+    for split in SPLITS:
+        assert {each.name for each in again.split(split)} == {each.name for each in divided.split(split)}
+    assert divided.divided() is divided
+
+
+def test_test_documents_stay_test_documents() -> None:
+    divided = Corpus("own", (), dev=held_out(*range(5)), test=held_out(7, 8)).divided()
+    assert (len(divided.train), len(divided.dev)) == (4, 1)
+    assert divided.test == held_out(7, 8)
+    with pytest.raises(InputError, match="own has no training documents, and too few others"):
+        Corpus("own", (), dev=held_out(1, 2)).divided()

@@ -60,7 +60,7 @@ def train(
     if not corpus or out is None:
         raise InputError("give at least one corpus, and --out FOLDER for the model")
     make_folder(out)
-    corpora = [load_corpus(name, mirror=mirror) for name in corpus]
+    corpora = [_divided(load_corpus(name, mirror=mirror)) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
     job = TrainingJob(
         recipe=recipe,
@@ -97,6 +97,19 @@ def _warm(name: str | None) -> Path | None:
     if folder is None:
         raise InputError(f"--warm {name}: only a trained model can be trained further")
     return folder
+
+
+def _divided(corpus: Corpus) -> Corpus:
+    """The corpus with training documents; the terminal is told if it has none of its own."""
+    divided = corpus.divided()
+    if divided is not corpus:
+        train, dev, test = len(divided.train), len(divided.dev), len(divided.test)
+        typer.echo(
+            f"{corpus.name} has no training documents: its documents are divided by their names"
+            f" into {train} for training, {dev} for development and {test} for testing",
+            err=True,
+        )
+    return divided
 
 
 def _documents(corpora: list[Corpus], dev: Corpus | None) -> tuple[list[Document], list[Document]]:

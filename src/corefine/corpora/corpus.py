@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -38,6 +39,30 @@ class Corpus:
         if name not in SPLITS:
             raise InputError(f"there is no split {name!r}: choose one of {', '.join(SPLITS)}")
         return {"train": self.train, "dev": self.dev, "test": self.test}[name]
+
+    def divided(self) -> Corpus:
+        """A corpus with training documents: this one, or its development or test documents divided into splits.
+
+        Some corpora publish only held-out documents. Three fifths of these become training documents, one fifth
+        development and one fifth test documents, unless the corpus has test documents besides. The names of the
+        documents decide, so the division is the same everywhere.
+        """
+        if self.train:
+            return self
+        pool, test = (self.dev, self.test) if self.dev else (self.test, ())
+        if len(pool) < 3:
+            raise InputError(f"{self.name} has no training documents, and too few others to train on some of them")
+        ranked = sorted(pool, key=lambda document: hashlib.sha256(document.key.encode()).digest())
+        fifth = max(1, round(len(pool) / 5))
+        tested = () if test else tuple(ranked[:fifth])
+        developed = tuple(ranked[len(tested) : len(tested) + fifth])
+        held = {document.key for document in (*tested, *developed)}
+        return replace(
+            self,
+            train=tuple(document for document in pool if document.key not in held),
+            dev=developed,
+            test=test or tested,
+        )
 
 
 def load_corpus(name_or_path: str | Path, *, mirror: Path | None = None) -> Corpus:

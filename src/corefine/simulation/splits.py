@@ -25,15 +25,12 @@ HELD_OUT = 0.2
 
 def load(name: str, *, mirror: Path | None = None) -> Corpus:
     """The corpus of that name or path. Raises if it cannot be used: gold must answer, and there must be scores."""
-    corpus = _stories() if name == STORIES else load_corpus(name, mirror=mirror)
+    corpus = _stories() if name == STORIES else load_corpus(name, mirror=mirror).divided()
     if corpus.partial:
         raise InputError(f"{corpus.name} has only some chains of each document annotated, so gold cannot answer")
     twice = [name for name, count in Counter(document.key for document in corpus.train).items() if count > 1]
     if twice:
         raise InputError(f"{corpus.name} has several training documents named {twice[0]}")
-    if not corpus.train:  # some corpora publish the gold of development or of test documents only
-        pool, test = (corpus.dev, corpus.test) if corpus.dev else (corpus.test, ())
-        corpus = replace(corpus, train=pool, dev=(), test=test)
     if not corpus.dev:
         corpus = _hold_out(corpus)
     for split, documents in (("train", corpus.train), ("dev", corpus.dev)):
