@@ -45,7 +45,7 @@ def test_by_keys_by_mouse_and_undone(server: Server, visit: Open) -> None:
     assert rows.count() == len(group)
     assert page.locator(".t.member").count() >= len(group)
     yes = page.locator("[data-set=group] .yes")
-    assert yes.inner_text().startswith(f"Yes, all {len(group)} mentions")
+    assert yes.inner_text().startswith(f"Yes, all {len(group)}\n")
 
     driver.press("2")
     assert rows.nth(1).get_attribute("aria-pressed") == "true"

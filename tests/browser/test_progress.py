@@ -14,7 +14,7 @@ from corefine.models import rules
 from corefine.project import Project
 from helpers.browser_driving import Driver, Open, Server
 
-NAMES = ("sure, by keys", "sure, by mouse", "counted", "paused", "unread")
+NAMES = ("sure, by keys", "sure, by mouse", "counted", "paused", "unread", "finished")
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +96,16 @@ def test_the_first_question_waits_for_the_model(server: Server, visit: Open) -> 
     page.get_by_role("button", name="Begin").wait_for()
     driver.press("Enter")
     page.locator(".panel[data-question]").wait_for()
+
+
+def test_what_was_said_of_a_document_does_not_stay_for_the_next(server: Server, visit: Open) -> None:
+    driver, document = opened(server, visit, "finished")
+    driver.annotate(document)
+    driver.press("Shift+d")
+    driver.page.get_by_text("You can take it up again").wait_for()
+    driver.press("Enter")
+    driver.page.locator(".reader").get_by_text("finished", exact=True).wait_for(state="detached")
+    assert driver.said == ""
 
 
 def test_a_pause_stops_questions_and_keeps_answers(server: Server, visit: Open) -> None:

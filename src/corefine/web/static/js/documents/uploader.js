@@ -38,7 +38,7 @@ function eachFile(results) {
 /** How far the server is with an upload. */
 function underway({ state, files, files_done: done, share_done: share, added }) {
   if (state === "waiting") return [": waiting for the uploads before it …"];
-  if (!files) return [": being unpacked …"];
+  if (!files) return [": being opened …"];
   const words = `: reading ${files > 1 ? `file ${Math.min(done + 1, files)} of ${files}` : "it"}, ${plural(added.length, "document")} so far `;
   return [words, h("progress", { max: 1, value: share, "aria-label": "How much of it is read" })];
 }

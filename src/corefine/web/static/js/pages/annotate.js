@@ -92,6 +92,7 @@ class AnnotatePage {
     if (state.document !== null && state.document !== this.document) {
       const doc = await cache.text(state.document);
       if (this.closed || this.state !== state) return;
+      if (this.document !== null) this.panel.say(""); // what was said is about the document before
       this.document = state.document;
       this.reader.open(doc);
     }
@@ -300,7 +301,7 @@ class AnnotatePage {
       await this.take(next);
       this.panel.say(stepped(name, did, where));
     } catch (problem) {
-      await this.load(`/next?document=${before}`);
+      await this.load(`/next${before === null ? "" : `?document=${before}`}`);
       this.panel.say(problem.message, "warn");
     }
   }

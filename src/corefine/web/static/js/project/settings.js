@@ -11,6 +11,8 @@ const SELECTORS = {
   "lcc-mcu": "Doubtful links, then links nearly made",
   "pairwise-entropy": "Entropy of the best pair",
   "mention-entropy": "Entropy of whether it is a mention",
+  "expected-change": "How far an answer is expected to lie from what the model says",
+  density: "Entropy over entities, mentions that many others refer to first",
   committee: "Votes of a committee: needs one as the first model",
   random: "Random",
 };

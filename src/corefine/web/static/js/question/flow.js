@@ -124,7 +124,8 @@ export class QuestionFlow {
   begin() {
     const { question } = this;
     const allowed = (token) => token <= last(question.mention);
-    this.reader.selection.begin({ allowed });
+    const refused = question.antecedent ? [question.antecedent] : [];
+    this.reader.selection.begin({ allowed, refused });
     this.panel.list.show([]);
     this.rejected = this.denied.same === false && question.antecedent ? [question.antecedent] : [];
     this.known().then((known) => {
@@ -132,7 +133,7 @@ export class QuestionFlow {
       const { selection } = this.reader;
       const chain = known.entities.find(({ mentions }) => mentions.some(({ span }) => this.rejected.some((each) => same(each, span))));
       if (chain) this.rejected = chain.mentions.map(({ span }) => span);
-      selection.begin({ allowed, candidates: known.mentions.filter((span) => this.possible(span)), span: selection.span });
+      selection.begin({ allowed, candidates: known.mentions.filter((span) => this.possible(span)), refused, span: selection.span });
       this.panel.list.show(choices(this.reader.view, known, question, this.rejected));
     });
   }

@@ -1,7 +1,6 @@
 /** One question about several mentions with the same words: all of them marked, each can be struck out. */
 
 import { h, kbd, quoted, replace } from "../core/dom.js";
-import { plural } from "../core/format.js";
 import { first, holds, key, last } from "../text/spans.js";
 
 const AROUND = 5; // words of context on each side
@@ -38,8 +37,9 @@ export class Group {
     const { view } = this.reader;
     const from = Math.max(0, first(span) - AROUND);
     const to = Math.min(view.tokens.length - 1, last(span) + AROUND);
-    const before = from < first(span) ? `${view.words([from, first(span) - 1])} ` : "";
-    const after = last(span) < to ? ` ${view.words([last(span) + 1, to])}` : "";
+    const space = (token) => (view.spaced[token] ? " " : "");
+    const before = from < first(span) ? view.words([from, first(span) - 1]) + space(first(span) - 1) : "";
+    const after = last(span) < to ? space(last(span)) + view.words([last(span) + 1, to]) : "";
     return h(
       "button",
       { type: "button", class: "row-choice", "aria-keyshortcuts": index < 9 ? String(index + 1) : null, on: { click: () => this.toggle(index) } },
@@ -111,6 +111,6 @@ export class Group {
 
   /** What yes says now. */
   get label() {
-    return this.out.size ? `Yes, ${this.left} are one` : `Yes, all ${plural(this.left, "mention")}`;
+    return this.out.size ? `Yes, ${this.left} are one` : `Yes, all ${this.left}`;
   }
 }

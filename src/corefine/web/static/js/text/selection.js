@@ -13,6 +13,7 @@ export class Selection {
     this.view = view;
     this.changed = changed;
     this.candidates = [];
+    this.refused = []; // spans that a click takes as a whole, but that are not offered
     this.allowed = () => true;
     this.on = false;
     this.span = null;
@@ -30,8 +31,9 @@ export class Selection {
   }
 
   /** Begin choosing among these candidates (spans in document order). */
-  begin({ candidates = [], allowed = () => true, span = null } = {}) {
+  begin({ candidates = [], refused = [], allowed = () => true, span = null } = {}) {
     this.on = true;
+    this.refused = refused;
     this.allowed = allowed;
     this.candidates = candidates.filter((candidate) => allowed(first(candidate)) && allowed(last(candidate))).sort(compare);
     this.view.element.classList.add("picking");
@@ -98,7 +100,7 @@ export class Selection {
   }
 
   around(token) {
-    return this.candidates.filter((candidate) => holds(candidate, token)).sort((a, b) => size(a) - size(b));
+    return [...this.candidates, ...this.refused].filter((candidate) => holds(candidate, token)).sort((a, b) => size(a) - size(b));
   }
 
   /** Whether a larger candidate holds the chosen one. */
