@@ -228,6 +228,7 @@ PINNED = {
     "training.loss": ("sum", "AllenNLP, CoreferenceResolver: the sum over top spans"),
     "training.mention_loss": (0.0, "not in AllenNLP"),
     "training.calibrate": (False, "not in AllenNLP"),
+    "training.mixed_precision": (False, "AllenNLP, Trainer: numbers of 32 bits"),
     "model.head.min_spans": (1, "not in AllenNLP"),
     "model.head.decoding": ("argmax", "AllenNLP, CoreferenceResolver: the best antecedent, epsilon among them"),
     "training.labels": ("pseudo", "the paper, Algorithm 2: label D with C_D"),
@@ -239,7 +240,7 @@ ELSEWHERE = {
     "model.encoder.tuned_layers", "model.encoder.masked", "model.encoder.precision", "model.encoder.window",
     "model.encoder.overlap", "model.encoder.pooling", "model.encoder.layers",  # of transformers
     "model.head.coarse_window", "model.head.context_width",  # of what is switched off
-    "training.seed", "training.layer_decay", "training.rest", "training.save_every", "training.mixed_precision",
+    "training.seed", "training.layer_decay", "training.rest", "training.save_every",
     "rounds.min_steps", "rounds.learning_rate",
 }  # fmt: skip
 
