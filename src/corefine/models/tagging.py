@@ -17,7 +17,7 @@ def with_tags(documents: Iterable[Document], pipeline: str) -> Iterator[Document
     try:
         language = spacy.load(pipeline, exclude=["parser", "ner", "lemmatizer"])
     except (OSError, ValueError, ImportError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(
             f"spaCy cannot load the pipeline {pipeline!r}: {reason}; install it, or leave it out"
         ) from error

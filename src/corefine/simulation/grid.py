@@ -191,7 +191,7 @@ def load_for(cells: Sequence[Cell], mirror: Path | None, *, needs: int = 1) -> C
     if len(corpus.train) < needs:
         raise InputError(
             f"{corpus.name} has {len(corpus.train)} training documents, and this grid needs at least {needs}: "
-            "a quarter is labelled from the start, and a tenth is annotated in each round"
+            "use a larger corpus"
         )
     for cell in cells:
         plan(corpus, cell.config)
