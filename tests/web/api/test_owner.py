@@ -295,7 +295,7 @@ def test_a_worker_reads_what_is_uploaded(browser: Browser, project: Project) -> 
 
 def test_openapi_describes_it(browser: Browser) -> None:
     described = browser.client.get("/api/openapi.json").json()
-    text = Path(__file__).parents[2].joinpath("docs/api.md").read_text("utf-8")
+    text = Path(__file__).parents[3].joinpath("docs/api.md").read_text("utf-8")
     for path in described["paths"]:
         shown = re.sub(r"{\w+_id}", "{id}", path)
         assert shown in text, f"docs/api.md does not mention {shown}"
