@@ -48,7 +48,7 @@ ShareBelow1 = Annotated[float, Limit("at least 0 and below 1", lambda value: 0 <
 
 
 def setting(default: T, help: str, *, flag: str | None = None) -> T:
-    """A field of a config: its default, what it means, and the name of its option if that is another."""
+    """A field of a config: its default, what it means, and the name of its option if that differs."""
     return field(default=default, metadata={"help": help, "flag": flag})
 
 
@@ -59,7 +59,7 @@ class Config:
     renamed: ClassVar[Mapping[str, str]] = {}
     """Old names of settings, which are still read, and their new ones."""
     retired: ClassVar[frozenset[str]] = frozenset()
-    """Settings of older versions that are gone; they are still read where they are null."""
+    """Settings that were removed. Files of older versions in which they are null can still be read."""
     panels: ClassVar[Mapping[str, str]] = {}
     """Headings in the help of a command: the first setting under each, and the heading."""
 

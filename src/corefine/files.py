@@ -40,7 +40,7 @@ def home_folder() -> Path:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether the path is a folder. A path that the system cannot have, such as one that is too long, is not."""
+    """Whether the path is a folder. A path that the system does not allow, such as a very long one, is not."""
     try:
         return path.is_dir()
     except OSError:

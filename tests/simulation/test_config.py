@@ -25,7 +25,7 @@ from corefine.simulation.config import SimulationConfig
         ({"protocol": "pairwise", "selector": "lcc-mcu"}, "does not fit the protocol 'pairwise'"),
         ({"selector": "pairwise-entropy"}, "does not fit the protocol 'discrete'"),
         ({"selector": "committee", "committee": 1}, "a committee of 2 or more"),
-        ({"selector": "committee", "learner": "rules"}, "what learns nothing has no committee"),
+        ({"selector": "committee", "learner": "rules"}, "the learner 'rules' trains no committee"),
         ({"round_epochs": 0}, "round_epochs must be at least 1"),
     ],
 )

@@ -120,7 +120,7 @@ def test_an_unfinished_run_of_other_source_is_not_resumed(tmp_path: Path) -> Non
     events.close()
     config = json.loads((tmp_path / "config.json").read_bytes())
     (tmp_path / "config.json").write_text(json.dumps(config | {"code": "ast-other"}))
-    with pytest.raises(InputError, match="another version of corefine's source"):
+    with pytest.raises(InputError, match="other source code of corefine"):
         finish(rules(), tmp_path, stories(), resume=True)
 
 

@@ -55,7 +55,7 @@ def _latex(text: str) -> str:
 
 
 def measures(scores: Scores) -> dict[str, str]:
-    """The scores that there are, with their labels."""
+    """The scores that were computed, with their labels."""
     return {name: label for name, label in LABELS.items() if getattr(scores, name) is not None}
 
 

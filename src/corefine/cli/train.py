@@ -100,7 +100,7 @@ def _warm(name: str | None) -> Path | None:
 
 
 def _divided(corpus: Corpus) -> Corpus:
-    """The corpus with training documents; the terminal is told if it has none of its own."""
+    """The corpus, with other documents for training if it has no training documents. A message says so."""
     divided = corpus.divided()
     if divided is not corpus:
         train, dev, test = len(divided.train), len(divided.dev), len(divided.test)

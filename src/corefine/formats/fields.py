@@ -119,7 +119,7 @@ def as_pair(value: object, field: str) -> tuple[int, int]:
 
 
 def as_pairs(values: list[Any], field: str) -> list[tuple[int, int]]:
-    """Each of many values as `as_pair`. Whether all of them are pairs is seen without a look at each."""
+    """Many values as `as_pair` returns them. They are checked together first, which is faster than one by one."""
     are_pairs = set(map(type, values)) == {list} and set(map(len, values)) == {2}
     if are_pairs and set(map(type, chain.from_iterable(values))) == {int}:
         return [(start, end) for start, end in values]

@@ -87,7 +87,7 @@ def _named(where: Path) -> tuple[Path, list[Path]]:
 
 
 def _of_format(files: list[Path], format: str | None) -> list[Path]:
-    """The files whose endings are those of the format. If none is, the named format is that of files without one."""
+    """The files with an ending of the format. If there are none: those whose ending is of no known format."""
     if format is None:
         return [file for file in files if knows(file)]
     endings = format_for(None, format).endings

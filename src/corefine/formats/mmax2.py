@@ -2,7 +2,7 @@
 
 The words are in `NAME_words.xml`, the markables of a level in `NAME_LEVEL_level.xml`. They are beside the project file,
 or in the folders that `common_paths.xml` names. A level whose markables have `coref_class` or `coref_set` holds the
-mentions, the level `sentence` the sentences. What else there is, is named but not read.
+mentions, the level `sentence` the sentences. Everything else is named but not read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLASSES = ("coref_class", "coref_set")
 """The attributes that name a markable's entity, in different schemes."""
 
 NOTHING = frozenset(("", "empty", "none", "null"))
-"""What such an attribute says where there is no entity."""
+"""The values of such an attribute that stand for no entity."""
 
 OWN = frozenset(("id", "span", "mmax_level", *CLASSES))
 """The attributes that are read, or say nothing more."""

@@ -120,7 +120,7 @@ def render(document: Document) -> str:
 
 
 def _own(document: Document, text: str) -> Tokens:
-    """What a reader of the tokens makes of them."""
+    """The tokens and sentences that a reader of the written task would find."""
     _, offsets = text_of(document)
     words = [(a, z) for a, z in offsets if text[a:z].strip()]
     forms = tuple(text[a:z] for a, z in words)

@@ -98,7 +98,7 @@ class _Parser:
         self.parsed.text = "".join(self.pieces)
 
     def _keep(self, upto: int, mention: int) -> None:
-        """Keep the markup from where the last ended to here."""
+        """Keep the markup between the last kept piece and this position."""
         if upto > self.at:
             self.parsed.markup.append([self.size, self.data[self.at : upto].decode(), mention])
         self.at = upto

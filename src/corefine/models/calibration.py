@@ -75,7 +75,7 @@ def link_as_expected(model: Model, documents: Sequence[Document]) -> float:
 
 
 def set_calibration(model: Model, temperature: float, threshold: float) -> None:
-    """Make the model's predictions use these."""
+    """Use this temperature and threshold in the model's predictions."""
     model.config = replace(model.config, head=replace(model.config.head, temperature=temperature, threshold=threshold))
     model.ranker.config = model.config
 

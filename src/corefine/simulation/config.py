@@ -162,7 +162,7 @@ class SimulationConfig(Config):
         if self.selector == "committee" and self.members < 2:
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
         if self.selector == "committee" and not self.trains:
-            raise ConfigError("what learns nothing has no committee: choose another selector, or learner = 'model'")
+            raise ConfigError(f"the learner {self.learner!r} trains no committee: use another selector or learner")
 
     @property
     def trains(self) -> bool:

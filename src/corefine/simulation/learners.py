@@ -1,4 +1,4 @@
-"""What learns from labels: the model, or what learns nothing. torch is imported only where a model is used."""
+"""Learners: one that trains a model, and one that learns nothing. torch is imported only where a model is used."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class NeuralLearner:
         workers: Workers | None = None,
     ) -> None:
         self.config, self.recipe = config, recipe
-        self.dev = tuple(dev) if config.initial else ()  # without gold documents, there are none to choose an epoch by
+        self.dev = tuple(dev) if config.initial else ()  # a field without gold has no development documents
         self.folder, self.cache, self.shared = folder, cache, shared
         self.workers = workers or Here()
         self._device = self.workers.own_device(config.device)
@@ -200,7 +200,7 @@ class NeuralLearner:
     # First models that the runs of a grid share
 
     def _place(self, job: TrainingJob) -> Path | None:
-        """Where the runs of a grid keep a first model; None for any other."""
+        """Where the runs of a grid keep a first model; None for other models."""
         if self.shared is None or job.warm is not None or not job.folder.is_relative_to(self._round(0)):
             return None
         learnt = [described(labels.document) for labels in job.labels]

@@ -98,7 +98,7 @@ class RoundRow:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """One line of questions.jsonl, but for the round.
+    """One line of questions.jsonl, without the number of the round.
 
     settled    mentions that need no question any more
     pairs      pairs of mentions newly known to be, or not to be, the same entity
@@ -176,7 +176,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """All that the results of a run follow from: config.json.
+    """Everything that the results of a run depend on: config.json.
 
     corefine    the version
     code        a hash of the source, see `code_hash`

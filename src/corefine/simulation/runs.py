@@ -1,6 +1,6 @@
 """One run as a folder: its settings, every question and round, and all that is needed to resume it.
 
-    config.json        what the results follow from, see `RunInfo`
+    config.json        what the results depend on, see `RunInfo`
     questions.jsonl    a row for each question
     rounds.jsonl       a row for each round; the last has "final": true
     timings.jsonl      where the time of each round went, on this machine
@@ -8,8 +8,8 @@
     checkpoints/       models of the last rounds, with the final one
 
 A round is written when it is done, and its row in rounds.jsonl last. Without that row the round does not count: a
-resumed run drops what a kill or a full disk left of it, and runs it again to the same result. All but timings.jsonl
-follows from config.json and the corpus, byte for byte.
+resumed run drops what a kill or a full disk left of it, and runs it again to the same result. All files
+except timings.jsonl are determined by config.json and the corpus, byte for byte.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def run(
             check_same(f"the run in {folder}", saved, info)
             if saved.code.startswith(SCHEME) and saved.code != info.code and not is_finished(folder):
                 raise InputError(
-                    f"the run in {folder} was started by another version of corefine's source and could end otherwise: "
+                    f"the run in {folder} was started by other source code of corefine, and results may differ: "
                     "finish it with that version, or start a new run"
                 )
         else:
@@ -157,7 +157,7 @@ def check_recipe(config: SimulationConfig) -> None:
 
 
 def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
-    """All that the results of a run follow from. Raises if its recipe or its starter cannot be found."""
+    """Everything that the results of a run depend on. Raises if its recipe or its starter cannot be found."""
     recipe = starter = None
     if config.trains:
         from corefine.models.load import need_model

@@ -80,7 +80,7 @@ class RunRecord:
 
     @property
     def corpus(self) -> str:
-        """What runs are compared within: the corpus, and the starter if there is one."""
+        """Runs with the same value are compared: the corpus, and the starter if there is one."""
         starter = self.settings.starter
         return self.info.corpus.name + (f" from {Path(starter).name}" if starter else "")
 

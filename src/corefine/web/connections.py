@@ -12,7 +12,7 @@ from corefine.web.peers import is_loopback
 
 MOST_CONNECTIONS = 500
 MOST_OF_ONE_ADDRESS = 100
-"""For one address. Loopback has no such limit, because a proxy on this machine holds all its clients' connections."""
+"""Connections from one address. Loopback has no such limit, because a proxy here holds all its clients' connections."""
 REQUEST_SECONDS = 15.0
 """Time for the headers of a request to arrive, from its first byte or from the beginning of the connection."""
 READ_SECONDS = 60.0

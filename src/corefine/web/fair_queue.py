@@ -32,7 +32,7 @@ class FairQueue:
         self._running: Counter[Hashable] = Counter()
         self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()  # in the order of their turns
         self._began: dict[Hashable, float] = {}  # when those who wait had their last turn
-        self._sole = asyncio.Lock()  # held by the one who is alone, or waits to be
+        self._sole = asyncio.Lock()  # held while somebody is alone, or waits to be
         self._empty: asyncio.Future[None] | None = None  # resolved when all turns have ended, while the lock is held
 
     @asynccontextmanager

@@ -43,7 +43,7 @@ def address_of(scope: Scope) -> str:
 
 
 def network_of(address: str) -> str:
-    """The address; of IPv6 its network, since one machine has as many addresses there as it likes."""
+    """The address, or the network of an IPv6 address, because one machine may use any address in it."""
     try:
         known = ipaddress.ip_address(address)
     except ValueError:

@@ -18,11 +18,11 @@ LOG = logging.getLogger("corefine.web")
 
 CSRF_HEADER = "x-corefine"
 MOST_BYTES = 1_000_000
-"""Of a request's body; uploads have their own limit."""
+"""The largest body of a request. Uploads have their own limit."""
 
 RESTORE = "/api/restore"
 RESTORE_BYTES = 4_000_000_000
-"""Of a backup, which holds trained models."""
+"""The largest backup. It holds trained models."""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -131,7 +131,7 @@ def is_upload(method: str, path: str) -> bool:
 
 
 def limited(receive: Receive, limit: int) -> Receive:
-    """The same, but it raises if the body is larger."""
+    """The same `receive`, but it raises if the body is larger than the limit."""
     seen = 0
 
     async def bounded() -> Message:

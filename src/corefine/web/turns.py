@@ -20,9 +20,9 @@ from corefine.web.peers import address_of, is_straight, network_of
 from corefine.web.security import is_upload, limited
 
 BODY_SECONDS = 20.0
-"""Until a request's whole body is there; for an upload, between two pieces of it."""
+"""How long a request's whole body may take to arrive; for an upload, the next piece of it."""
 STRANGER_BYTES = 10_000
-"""Of the body of a request by nobody: a login takes fewer. Many large ones would fill the memory."""
+"""The largest body of a request without a login. Logging in needs less, and many large bodies would fill the memory."""
 
 
 class Turns:
@@ -73,7 +73,7 @@ class Turns:
 
 
 async def _with_body(receive: Receive) -> Receive:
-    """The same, after the whole body has arrived."""
+    """Wait for the whole body. Returns a `receive` that gives it without waiting."""
     messages: deque[Message] = deque()
     more = True
     async with _in_time():
@@ -88,7 +88,7 @@ async def _with_body(receive: Receive) -> Receive:
 
 
 def _patient(receive: Receive) -> Receive:
-    """The same, but it waits only so long for the next piece."""
+    """The same `receive`, but it raises if the next piece takes too long."""
 
     async def patient() -> Message:
         async with _in_time():

@@ -19,7 +19,7 @@ DEFAULT_FIELDS = "eid-etype-head-other"
 _PART = re.compile(r"(.+)\[(\d{1,6})/(\d{1,6})\]", re.ASCII | re.DOTALL)
 
 Complain = Callable[[str, int], None]
-"""Is called with what is wrong, and the number of the value."""
+"""Called with what is wrong, and the number of the value."""
 
 
 class Divided(NamedTuple):

@@ -50,7 +50,7 @@ class Lines:
         self.begins[1:] = self.ends[:-1] + 1
         self.first = self.array[self.begins]
         self.comments = self.begins[self.first == _HASH]
-        # of each comment the first two letters, "# " aside: most begin with another word than one looks for
+        # the first two letters of each comment after "# ": they rule out most comments at once
         self.letters = self.array[np.minimum(self.comments[:, None] + (2, 3), len(self.array) - 1)]
 
     def documents(self) -> list[int]:
@@ -64,7 +64,7 @@ class Lines:
         return sorted(found)
 
     def places_of(self, word: bytes) -> Indices:
-        """The positions where these bytes are; the first line does not begin with them."""
+        """The positions of these bytes, which the first line must not begin with."""
         at: Indices = (self.array == word[0]).nonzero()[0]
         at = at[at < len(self.array) - len(word)]
         for place in (len(word) - 1, *range(1, len(word) - 1)):  # the last byte is the rarest of `Entity=`
@@ -72,7 +72,7 @@ class Lines:
         return at
 
     def likely_comments(self, word: bytes) -> list[int]:
-        """Where the comments are that begin with the first two letters of this word."""
+        """The positions of the comments that begin with the first two letters of this word."""
         likely: list[int] = self.comments[(self.letters[:, 0] == word[0]) & (self.letters[:, 1] == word[1])].tolist()
         return likely
 

@@ -74,7 +74,7 @@ def is_model(folder: Path) -> bool:
 
 
 def _check_code(folder: Path, encoder: str | None) -> None:
-    """Raise if loading the model would run code that nobody but its file names."""
+    """Raise if loading the model would run Python code that only the model's own file names."""
     if encoder and plugins.names_code(encoder) and not plugins.is_trusted(encoder):
         raise ModelError(
             f"the encoder of {folder} is Python code ({encoder}), which would run here: if you trust it, set the "

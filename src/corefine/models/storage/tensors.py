@@ -25,7 +25,7 @@ from corefine.errors import ModelError
 from corefine.files import write_atomically
 
 FORMAT = 1
-"""Raised when older versions of corefine cannot read what this one writes."""
+"""Increased when older versions of corefine cannot read what this one writes."""
 
 _NAME_DIGITS = 16
 

@@ -136,10 +136,10 @@ def answered_mention_loss(mentions: MentionScores, labels: Labels) -> Tensor:
 
 
 def boundary_loss(mentions: MentionScores, labels: Labels) -> Tensor:
-    """How far spans with the same start, or the same end, outrank the mentions that answers name; a mean over these.
+    """How far other spans with the same start, or the same end, outrank the mentions that answers name; the mean.
 
-    A person who links or corrects a mention also says where it begins and ends. Other spans that begin or end there are
-    hardly ever mentions too. This teaches the form of mentions without a claim about any other part of the text.
+    A person who links or corrects a mention also says where it begins and ends. Another span with the same start or the
+    same end is hardly ever a mention. This teaches the form of mentions, and claims nothing about the rest of the text.
     """
     scores = mentions.scores
     reach = scores.shape[1]
@@ -157,7 +157,7 @@ def boundary_loss(mentions: MentionScores, labels: Labels) -> Tensor:
 
 
 def _known_mentions(labels: Labels) -> set[Span]:
-    """Spans that answers link to others, or say to be mentions."""
+    """Spans that answers link to others, or call mentions."""
     return {span for group in (*labels.together, labels.mentions) for span in group}
 
 

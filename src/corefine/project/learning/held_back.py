@@ -132,7 +132,7 @@ def standard_error(values: Sequence[float]) -> float:
 
 
 def _is_held_back(document_id: int, source: AnswerSource) -> bool:
-    """Whether an answer is held back, which other answers do not change. The owner's decisions never are."""
+    """Whether an answer is held back. Other answers do not matter. The owner's decisions are never held back."""
     if source.number is None:
         return False
     return crc32(f"{document_id}/{source.person_id}/{source.number}".encode()) % EVERY == 0

@@ -1,4 +1,4 @@
-"""Training on people's answers. If it fails, the project says so and keeps the version before."""
+"""Training on people's answers. If it fails, the project says so and keeps the previous version."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ MOST_INTERRUPTIONS = 2
 """After this many interruptions in a row, training starts again only on request."""
 RECIPE = "app"
 STEPS_IN_FULL = 100
-"""The steps of a training, at least, where documents or parts of them were annotated in full."""
+"""The smallest number of training steps if documents, or parts of them, were annotated in full."""
 PAUSE_SECONDS = 1.0
 
 MODEL_ERRORS = (
     CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError, LookupError, ValueError, TypeError,
     AttributeError, AssertionError, ImportError,
 )  # fmt: skip
-"""What a model, which may be anybody's code, can raise while it reads or learns. Errors of the database are others."""
+"""The errors that a model, which may be anybody's code, can raise. Errors of the database are not among them."""
 
 
 def is_due(project: Project) -> bool:

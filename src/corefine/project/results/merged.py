@@ -1,6 +1,6 @@
 """What all people together say about a document: the owner's decisions first, then answers in the order given.
 
-An answer that contradicts an earlier one is left out and counted. Adjudication is for those.
+An answer that contradicts an earlier one is left out and counted. The owner can settle such cases by adjudication.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ INITIAL, FOLLOW_UP, ALONE = "Initial question", "Follow-up question", "ONLY foll
 GROUP, EACH = "Question about equal words", "Each mention of it, in addition to an initial question"
 READING = "Reading a document"
 FEWEST = 20
-"""With fewer answers of a kind, the cost model has the paper's time for it."""
+"""With fewer answers of a kind, the cost model uses the paper's time for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The documents of a project. The database has all of their text, so that a file changed later changes no answer."""
+"""The documents of a project. The database keeps all of their text, so a file that changes later affects no answer."""
 
 from __future__ import annotations
 

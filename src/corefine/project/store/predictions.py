@@ -99,7 +99,7 @@ def ready_versions(connection: Connection) -> list[int]:
 
 
 def training_share(connection: Connection) -> float | None:
-    """How far training has come; None while there is none."""
+    """How far training has come; None if no training is running."""
     share: float | None = connection.execute(select(schema.worker.c.share_done)).scalar()
     return share
 

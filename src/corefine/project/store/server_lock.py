@@ -55,7 +55,7 @@ class ServerLock:
 
     def _take(self) -> bool:
         connection = self._database.engine.connect()
-        connection.detach()  # so that closing it really closes it, and frees the lock
+        connection.detach()  # so that `close` ends it and frees the lock, instead of returning it to the pool
         try:
             taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _KEY}).scalar()
             connection.commit()

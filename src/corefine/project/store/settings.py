@@ -127,7 +127,7 @@ def checked_language(code: str) -> str | None:
 def check_code(new: ProjectConfig, present: ProjectConfig) -> None:
     """Raise if settings name Python code (`module:attribute`) that the present ones do not.
 
-    Whoever names code runs it on the server. That is for people with a command line there, not for every owner.
+    Naming code means running it on the server. Only people with a command line there may do that, not every owner.
     """
     for name in ("model", "selector"):
         value = getattr(new, name)

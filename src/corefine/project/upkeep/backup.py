@@ -92,8 +92,8 @@ class RestoredHere(Generic[T]):
 def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) -> RestoredHere[T]:
     """Replace all data of a project by a backup while its server runs. Nobody may be served meanwhile.
 
-    `then` runs in the transaction that replaces the rows, so that both are done, or neither. The caller must forget
-    what memory has, also if this raises. Predictions are made again by the background process.
+    `then` runs in the transaction that replaces the rows, so that both are done, or neither. The caller must drop
+    what it has in memory, even if this raises. Predictions are made again by the background process.
     """
     kept = project.folder / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}.zip"
     with _opened(path) as (archive, files):
@@ -108,7 +108,7 @@ def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) 
         except OSError as error:
             raise InputError(f"the backup cannot be restored here: {error.strerror or error}") from error
         except DBAPIError as error:
-            if project.database.is_lost(error):  # the rows may be others now, and no prediction may be about them
+            if project.database.is_lost(error):  # the rows may have been replaced: drop the old predictions
                 shutil.rmtree(project.predictions.folder, ignore_errors=True)
             raise
     return RestoredHere(kept, *restored)
@@ -163,7 +163,7 @@ def _swapped(folder: Path, other: Path) -> Iterator[None]:
 
 
 def _remove(folder: Path, aside: Path) -> None:
-    """Remove a folder in one step: what is left of a half-removed one would be taken for the whole."""
+    """Remove a folder in one step: a half-removed one would be taken for a whole one."""
     try:
         folder.rename(aside)
     except OSError:

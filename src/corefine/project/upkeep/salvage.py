@@ -155,7 +155,7 @@ def _fill_in(connection: Connection) -> list[str]:
 
 
 def _stay_closed(connection: Connection) -> list[str]:
-    """If people could not be read, nobody may be served without a link, as if nobody had been invited."""
+    """A project that nobody was invited to is open to everybody. Add a placeholder, so that this one is not."""
     if people.anybody_invited(connection):
         return []
     number = 1 + max((person.id for person in people.everybody(connection)), default=0)

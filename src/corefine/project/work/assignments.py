@@ -20,7 +20,7 @@ from corefine.project.store.settings import ProjectConfig
 from corefine.project.work.imported_entities import copy_answers
 
 FEWEST_IN_FULL = 2
-"""So many documents annotated in full are enough to train a model on."""
+"""This many documents annotated in full are enough to train a model on."""
 
 _COLUMNS = schema.assignments.c
 _UPDATE = update(schema.assignments).where(

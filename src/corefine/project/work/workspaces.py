@@ -50,7 +50,7 @@ class Workspaces:
         self._looked_at = -FRESH_SECONDS
         self._newest: dict[int, int | None] = {}  # newest version per document, cached since `_looked_at`
         self._changes = 1
-        self._documents: tuple[int, dict[int, DocumentInfo]] = (0, {})  # at a change: those asked about, by id
+        self._documents: tuple[int, dict[int, DocumentInfo]] = (0, {})  # as of which change; by id
 
     @contextmanager
     def of(self, person_id: int) -> Iterator[Workspace]:
@@ -111,7 +111,7 @@ class Workspaces:
                     raise ConfigError("infer_first changes what answers mean: it cannot change once there are answers")
         if (new.model, new.selector) != (self.settings.model, self.settings.selector):
             check_model(new)
-        self._settings_unknown = True  # until it is certain that they were written, or read again
+        self._settings_unknown = True  # until they are written, or read again
         self.project.change_settings(new)
         self._use_settings(new)
 
@@ -131,7 +131,7 @@ class Workspaces:
     def _asked(self) -> dict[int, DocumentInfo]:
         changes = self._changes
         known_at, asked = self._documents
-        if known_at != changes:  # and if there is another change meanwhile, the next caller looks again
+        if known_at != changes:  # a change during the next line is noticed by the next caller
             asked = {info.id: info for info in self.project.documents.all() if not info.held_out}
             self._documents = (changes, asked)
         return asked

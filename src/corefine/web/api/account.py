@@ -49,7 +49,7 @@ class Me(BaseModel):
 
 
 class IntroducedRequest(RequestModel):
-    """A person's own name, if it is to be another, or that they know the work now."""
+    """A new name for the person who asks, or that they have seen the guidelines and the tutorial."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     introduced: bool = False

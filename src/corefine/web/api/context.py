@@ -40,10 +40,10 @@ MOST_LOGINS = 1_000
 class Context:
     """The state of a server.
 
-    open             whoever asks straight from this machine is the owner. It ends with the first invitation, wherever
-                     that was made, and does not come back.
-    requests         who may be served now
-    login_changes    how often logins were forgotten: what was found out about a person before that may be wrong
+    open             whether every program on this machine counts as the owner. The first invitation ends this for good,
+                     even if it was made on the command line
+    requests         the queue in which requests wait for their turn
+    login_changes    how often `forget_logins` was called. What was known about a person before may be wrong
     """
 
     project: Project
@@ -111,13 +111,13 @@ InContext = Annotated[Context, Depends(context)]
 
 
 async def somebody(request: Request, here: InContext) -> Person:
-    if not hasattr(request.state, "person"):  # else it was found out before the request got its turn
+    if not hasattr(request.state, "person"):  # `Turns` has usually found it out
         secret, straight = request.cookies.get(COOKIE), is_straight(request.scope)
         request.state.person = await run_in_threadpool(here.person, secret, straight=straight)
     person: Person | None = request.state.person
     if person is not None:
         return person
-    if here.open:  # and yet not let in
+    if here.open:  # the request did not come directly from this machine
         message = "without invitations only programs on this machine get in, and no proxy: run `corefine invite` first"
         raise ApiError(401, "unauthorised", message)
     raise ApiError(401, "unauthorised", "log in with the link of your invitation; the project's owner can make one")

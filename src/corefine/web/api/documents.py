@@ -71,7 +71,7 @@ class Sentence(BaseModel):
 
 
 class DocumentText(BaseModel):
-    """`reviewed`: somebody has marked it so."""
+    """`reviewed` says whether somebody has marked the document as reviewed."""
 
     id: int
     name: str

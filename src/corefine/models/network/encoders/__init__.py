@@ -54,9 +54,9 @@ class Encoder(Protocol):
 
 
 class FrozenEncoder:
-    """What an encoder has that no training changes; `encode` and `fingerprint` are left to write.
+    """The base of encoders that are never trained. A subclass writes `encode` and `fingerprint`.
 
-    Its states have one layer. Weights that it has stay on the processor, unless it moves them itself.
+    Its states have one layer. Its weights stay on the CPU, unless the subclass moves them.
     """
 
     name = "encoder"

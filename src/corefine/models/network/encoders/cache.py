@@ -21,7 +21,7 @@ from corefine.files import write_atomically
 from corefine.models.network.encoders import Encoder
 
 VERSION = "2"
-"""Raised when the same encoder gives other states than before. (2: windows of equal length.)"""
+"""Increased when the same encoder gives other states than before. (2: windows of equal length.)"""
 
 
 class CachedEncoder:

@@ -152,7 +152,7 @@ class TransformerEncoder(nn.Module):
         return pieces, owners
 
     def _masked(self, pieces: list[int]) -> list[int]:
-        """The sub-words with some of them hidden, others in each call."""
+        """The sub-words with some of them hidden, chosen anew in each call."""
         hidden = (torch.rand(len(pieces)) < self.config.masked).tolist()
         mask = self.tokenizer.mask_token_id
         return [mask if hide else piece for piece, hide in zip(pieces, hidden, strict=True)]
@@ -278,7 +278,7 @@ def _longest_window(network: Any) -> int | None:
     padded = [
         table.padding_idx for table in tables if isinstance(table, nn.Embedding) and table.padding_idx is not None
     ]
-    return longest - padded[0] - 1 if padded else longest  # positions may begin behind the padding's
+    return longest - padded[0] - 1 if padded else longest  # positions may begin after that of the padding
 
 
 def _stack(network: Any) -> list[nn.Module]:

@@ -22,4 +22,4 @@ def upgrade() -> None:
         sa.Column("trashed_at", sa.Float),
     )
     op.add_column("people", sa.Column("welcomed_at", sa.Float))
-    op.execute("UPDATE people SET welcomed_at = created_at")  # who is here knows the work
+    op.execute("UPDATE people SET welcomed_at = created_at")  # people who are already here know the work
