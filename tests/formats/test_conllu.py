@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -247,6 +248,16 @@ def test_bridging_and_split_antecedents_point_only_to_entities_that_exist() -> N
         udapi = pytest.importorskip("udapi.core.document").Document()
         udapi.from_conllu_string(written)
         assert len(udapi.coref_entities) == 2
+
+
+def test_a_new_mention_has_the_head_that_the_tree_gives_it() -> None:
+    """By CorefUD's conventions, mentions with other boundaries match by their heads."""
+    (document,) = read_bytes(conllu("1 the", "2 old", "3 house", "4 fell", fields="eid-head"), "conllu")
+    document = replace(document, layers={"head": ("3", "3", "4", "0")})
+    written = rendered([document.with_clusters([[(0, 2), (2, 2), (0, 3)]])], "conllu")
+    assert re.findall(r"\(e\w+-?(\d*)", written) == ["4", "3", ""]
+    odd = replace(document, layers={"head": ("2", "1", "x", "9" * 9)}).with_clusters([[(0, 1), (2, 3)]])
+    assert re.findall(r"\(e\w+-?(\d*)", rendered([odd], "conllu")) == ["", ""]
 
 
 BYTES = [char.encode() for char in "aéжך—한𝄞"] + [bytes([byte]) for byte in range(0x7F, 0x100)]

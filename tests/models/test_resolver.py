@@ -13,6 +13,7 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
 from corefine.errors import InputError, InvalidSpanError, ModelError
 from corefine.links import Cannot, Links, Must
+from corefine.models import rules
 from corefine.models.committee import save_committee
 from corefine.models.resolver import Resolver, Result, from_text
 from corefine.models.storage.checkpoint import save_model
@@ -42,6 +43,33 @@ def test_entities_as_spans_strings_and_offsets() -> None:
     assert result.strings == (("a", "c", "e"), ("b", "d"))
     assert result.labelled.clusters == result.clusters
     assert result.labelled.tokens == result.document.tokens
+
+
+ZEROS = """# newdoc id = a
+# global.Entity = eid-etype-head-other
+# sent_id = 1
+1\tAnna\t_\tPROPN\t_\t_\t2\tnsubj\t_\tEntity=(e1-person-1-)
+2\tsang\t_\tVERB\t_\t_\t0\troot\t_\t_
+2.1\t_\t_\tPRON\t_\t_\t_\t_\t2:nsubj\tEntity=(e1-person-1-)
+3\tfor\t_\tADP\t_\t_\t4\tcase\t_\t_
+3.1\t_\t_\tPRON\t_\t_\t_\t_\t4:det\tEntity=(e2-person-2-
+4\tTom\t_\tPROPN\t_\t_\t2\tobl\t_\tEntity=e2)
+
+"""
+
+
+def test_zero_mentions_of_the_source_are_not_predictions(tmp_path: Path) -> None:
+    """They are gold labels that the model did not find: with them, a score would be too high."""
+    path = tmp_path / "gold.conllu"
+    path.write_text(ZEROS)
+    (document,) = corefine.read_all(path)
+    found = Result(document, rules.predict(document), ((Span(0, 0), Span(3, 3)),)).labelled
+    corefine.write([found], tmp_path / "found.conllu")
+    written = (tmp_path / "found.conllu").read_text()
+    assert [line.split("\t")[0] for line in written.splitlines() if "Entity=(" in line] == ["1", "4"]
+    assert "2.1\t_" in written
+    corefine.write([document], tmp_path / "again.conllu")
+    assert (tmp_path / "again.conllu").read_text() == ZEROS
 
 
 def test_offsets_point_into_the_text() -> None:

@@ -40,7 +40,7 @@ from corefine.formats.uima_types import (
 )
 
 if TYPE_CHECKING:
-    from cassis import Cas, TypeSystem
+    from cassis import Cas, TypeSystem  # type: ignore[import-untyped]
 
 XMI, JSON = "xmi", "uima-json"
 KEPT = "uima"

@@ -12,7 +12,7 @@ from corefine.errors import MissingExtraError
 from corefine.formats.source import Source
 
 if TYPE_CHECKING:
-    from cassis import TypeSystem
+    from cassis import TypeSystem  # type: ignore[import-untyped]
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 TOKEN, SENTENCE = f"{_DKPRO}.segmentation.type.Token", f"{_DKPRO}.segmentation.type.Sentence"

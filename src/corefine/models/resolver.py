@@ -11,6 +11,7 @@ from corefine.annotation.revision import decode
 from corefine.document import Cluster, Document, Span
 from corefine.errors import InputError, InvalidSpanError
 from corefine.formats import read
+from corefine.formats.conllu.extra import without_zeros
 from corefine.formats.tokens import text_of, tokenise
 from corefine.links import Links
 from corefine.prediction import Prediction
@@ -55,8 +56,8 @@ class Result:
 
     @property
     def labelled(self) -> Document:
-        """The document with the entities that were found."""
-        return self.document.with_clusters(self.clusters)
+        """The document with the entities that were found. Zero mentions of a CoNLL-U source are not among them."""
+        return without_zeros(self.document).with_clusters(self.clusters)
 
     def probability(self, mention: tuple[int, int], antecedent: tuple[int, int] | None) -> float:
         """The probability of an antecedent; None means "no antecedent". 0 if the model did not consider it."""

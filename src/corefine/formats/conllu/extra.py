@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from corefine.document import Document, Span, document_order, span_of
@@ -132,6 +132,18 @@ def _are_own(mentions: list[tuple[str, Parts, str]]) -> bool:
         if body != (entity if len(parts) == 1 else f"{entity}-1"):
             return False
     return sorted(first, key=first.__getitem__) == [f"e{number}" for number in range(1, len(first) + 1)]
+
+
+# For predictions
+
+
+def without_zeros(document: Document) -> Document:
+    """The document without the mentions in `extra` that have empty nodes, which no clusters hold or replace."""
+    content = document.extra.get(NAME)
+    if not isinstance(content, dict) or not isinstance(content.get("mentions"), list):
+        return document
+    mentions = [entry for entry in content["mentions"] if "z" not in str(entry[:1])]
+    return replace(document, extra={**document.extra, NAME: {**content, "mentions": mentions}})
 
 
 # For the writer

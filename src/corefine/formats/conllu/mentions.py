@@ -77,7 +77,7 @@ def all_mentions(document: Document, extra: ConlluExtra) -> Iterator[WrittenMent
     for cluster, name in zip(document.clusters, names, strict=True):
         sibling = next((noted[span][1] for span in cluster if span in noted), "")
         for span in cluster:
-            parts, body = noted.get(span) or _new(span, sibling, extra.fields.split("-"), field)
+            parts, body = noted.get(span) or _new(document, span, sibling, extra.fields.split("-"), field)
             yield WrittenMention.of(body, name, field, parts)
     mentions = {span for cluster in document.clusters for span in cluster}
     for (parts, body), surface in without_span:
@@ -85,14 +85,35 @@ def all_mentions(document: Document, extra: ConlluExtra) -> Iterator[WrittenMent
             yield WrittenMention.of(body, entity_of(body, field), field, parts)
 
 
-def _new(span: Span, sibling: str, fields: Sequence[str], field: int) -> Noted:
+def _new(document: Document, span: Span, sibling: str, fields: Sequence[str], field: int) -> Noted:
     """For a mention that `extra` does not know. It takes the fields before the name from another of its entity."""
     values = (sibling.split("-")[:field] + [""] * len(fields))[: len(fields)]
-    if "head" in fields and len(span.parts) > 1:
-        values[fields.index("head")] = "1"
+    if "head" in fields:
+        head = _head(document, span)
+        values[fields.index("head")] = str(head) if head > 1 or len(span.parts) > 1 else ""
     while len(values) > field + 1 and not values[-1]:
         values.pop()
     return [(str(part.start), str(part.end)) for part in span.parts], "-".join(values)
+
+
+def _head(document: Document, span: Span) -> int:
+    """Which word of the span, from 1, is nearest to the root of its sentence: the first, if there is no tree."""
+    parents = document.layers.get("head")
+    if parents is None:
+        return 1
+    starts = (*document.sentence_starts, len(document))
+
+    def depth(token: int) -> int:
+        sentence = document.sentence_of(Span(token, token))
+        start, size = starts[sentence], starts[sentence + 1] - starts[sentence]
+        number, steps = token - start + 1, 0
+        while 1 <= number <= size and steps < size:  # a cycle is not a tree
+            parent = parents[start + number - 1]
+            number, steps = int(parent) if parent.isascii() and parent.isdigit() else 0, steps + 1
+        return steps
+
+    words = [token for part in span.parts for token in range(part.start, part.end + 1)]
+    return min(range(len(words)), key=lambda place: depth(words[place])) + 1
 
 
 def _names(document: Document, noted: Mapping[Span, Noted], extra: ConlluExtra, field: int) -> list[str]:
