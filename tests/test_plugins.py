@@ -59,6 +59,8 @@ def test_parts_of_an_installed_package(tmp_path: Path) -> None:
     assert write(flat, path) == {}
     assert format_of(path).name == "pairs"
     assert read_all(path) == [flat]
+    listed = CliRunner().invoke(app, ["formats", "--json"]).stdout
+    assert "pairs" in [each["name"] for each in json.loads(listed)]
     assert make_selector("longest").name == "longest"
     assert label_policy("half", 0.0).unanswered == 0.5
     assert load("same-words").predict(STORY).strings == (("Ann", "Ann"),)
@@ -80,6 +82,19 @@ def test_parts_as_module_and_attribute_on_the_command_line(tmp_path: Path) -> No
     found = run(app, ["predict", str(source), str(tmp_path / "p.jsonl"), *options])
     assert found.exit_code == 0, found.output
     assert read_all(tmp_path / "p.jsonl")[0].clusters == (((0, 0), (4, 4)),)
+
+
+@pytest.mark.usefixtures("example")
+def test_a_model_from_outside_may_do_without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for module in ("corefine.cli.predict", "corefine.models.load"):
+        monkeypatch.setattr(sys.modules[module], "find_spec", lambda _: None)
+    source = tmp_path / "a.jsonl"
+    write(STORY, source)
+    words = ["predict", str(source), str(tmp_path / "p.jsonl"), "--model"]
+    found = CliRunner().invoke(app, [*words, "same-words"])
+    assert found.exit_code == 0, found.output
+    assert "needs torch" in str(CliRunner().invoke(app, [*words, "starter"]).exception)
 
 
 @pytest.mark.usefixtures("example")

@@ -132,6 +132,16 @@ def test_faults_that_spoil_the_document(tmp_path: Path, annotations: str, line: 
         read_all(tmp_path / "a.ann")
 
 
+def test_repair_leaves_out_a_bad_mark_or_link_and_keeps_the_document(tmp_path: Path) -> None:
+    marks = "T1\tPerson 0 3\tAnn\nT2\tPerson 4 9\tSmith\nT2\tPerson 0 3\tAnn\nT3\tPerson 900 903\tAnn\nT4 Person\n"
+    faults: list[Fault] = []
+    path = pair(tmp_path, f"{marks}*\tEquiv T1 T2\n*\tEquiv T1 T3\n")
+    (document,) = read(path, on_fault=faults.append, repair=True)
+    assert document.clusters == ((Span(0, 0), Span(1, 1)),)
+    assert [(fault.line, fault.fatal) for fault in faults] == [(3, False), (4, False), (5, False), (7, False)]
+    assert not list(read(path, on_fault=faults.append))
+
+
 def test_faults_that_are_repaired(tmp_path: Path) -> None:
     faults: list[Fault] = []
     path = pair(tmp_path, "T1\tPerson 0 3\tBob\nT2\tPerson 9 10\t\r\n", TEXT.replace("\n", "\r\n"))

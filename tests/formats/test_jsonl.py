@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corefine.document import Document, Span, SplitSpan
-from corefine.errors import FormatError
+from corefine.errors import Fault, FormatError
+from corefine.formats import find_files, read
 from corefine.formats.fields import WrongError, as_pair, as_pairs
 from helpers.format_making import read_bytes, rendered, with_faults
 
@@ -107,7 +109,7 @@ def test_discontinuous_mentions_stand_as_their_hull_where_they_can() -> None:
     ("line", "what"),
     [
         ("{", "this is not JSON"),
-        ("[]", "a list where an object is needed"),
+        ("[1]", "a list where an object is needed"),
         ("null", "a null where"),
         ("[" * 100_000, "brackets are nested too deeply"),
         ('{"tokens": ["\\ud800"]}', "a \\u escape is half of a character"),
@@ -163,6 +165,41 @@ def test_faults_that_are_repaired(line: str, what: str) -> None:
     assert not fault.fatal
     assert fault.what.startswith(what)
     assert document.clusters in ((), ((Span(0, 0),),))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_json_file_may_be_one_text(indent: int | None, several: bool, tmp_path: Path) -> None:
+    """As `json.dump` writes it. What it is shows in its fields, whatever its ending."""
+    records = [{"sentences": [["Ann", "sat"], ["She", "sang"]], "clusters": [[[0, 0], [2, 2]]]}] * (2 if several else 1)
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps(records if several else records[0], indent=indent))
+    documents = list(read(path))
+    assert [document.name for document in documents] == ["made-1", "made-2"][: len(records)]
+    assert all(document.clusters == ((Span(0, 0), Span(2, 2)),) for document in documents)
+    assert [found.path for found in find_files([str(tmp_path)])] == [path]
+
+
+def test_a_first_line_that_is_cut_off_spoils_only_itself() -> None:
+    documents, (fault,) = with_faults('{"tokens": ["a"\n{"tokens": ["b"]}\n', "jsonl")
+    assert [document.tokens for document in documents] == [("b",)]
+    assert fault.line == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "clusters"),
+    [
+        ('{"tokens": ["a", "b"], "clusters": [[[0, 0], [1]], [[7, 8]]]}', (((0, 0),),)),
+        ('{"text": "a b", "clusters": [[[0, 1], [2, 9]]]}', (((0, 0),),)),
+    ],
+)
+def test_repair_leaves_out_a_bad_span_and_keeps_the_document(record: str, clusters: tuple[object, ...]) -> None:
+    faults: list[Fault] = []
+    (document,) = read_bytes(record, "jsonl", on_fault=faults.append, repair=True)
+    assert document.clusters == clusters
+    assert faults
+    assert all(fault.what.endswith("; left out") and not fault.fatal for fault in faults)
+    assert not read_bytes(record, "jsonl", on_fault=faults.append)
 
 
 def test_bad_utf8_spoils_only_its_line() -> None:

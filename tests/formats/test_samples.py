@@ -259,6 +259,59 @@ def test_tei_keeps_its_markup_and_takes_new_mentions(format_samples: Path, tmp_p
     assert write(document.with_clusters([[(0, 1)], [(1, 2)]]), path, lossy=True) == {"crossing mentions": 1}
 
 
+def test_tei_drops_every_element_around_words_that_are_no_mention_any_more(
+    format_samples: Path, tmp_path: Path
+) -> None:
+    """One word is in two elements. The second stayed, and made the word a mention again."""
+    (document,), _ = read_sample(format_samples / "tei/gerdracor_Lucie_Act2_Scene8.xml")
+    write([document.with_clusters([])], tmp_path / "none", "tei")
+    assert not read_all(next((tmp_path / "none").iterdir()))[0].clusters
+
+
+@pytest.mark.parametrize(
+    ("format", "bad"),
+    [
+        ("preco", {"id": "d", "sentences": [["Ann", "sat"]], "mention_clusters": [[[0, 0, 1], [0, 1, 9], [1, 0]]]}),
+        ("maverick", {"tokens": ["Ann", "sat"], "clusters_token_offsets": [[[0, 0], [1, 9], [1]]]}),
+        ("allennlp", {"document": ["Ann", "sat"], "clusters": [[[0, 0], [1, 9], [1]]]}),
+        (
+            "corenlp",
+            {
+                "sentences": [{"tokens": [{"word": "Ann"}, {"word": "sat"}]}],
+                "corefs": {
+                    "1": [
+                        {"sentNum": 1, "startIndex": 1, "endIndex": 2},
+                        {"sentNum": 1, "startIndex": 2, "endIndex": 9},
+                        {"sentNum": 3, "startIndex": 1, "endIndex": 2},
+                    ]
+                },
+            },
+        ),
+    ],
+)
+def test_repair_leaves_out_a_bad_mention_and_keeps_the_document(
+    format: str, bad: dict[str, object], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(bad))
+    faults: list[Fault] = []
+    (document,) = read_all(path, on_fault=faults.append, repair=True)
+    assert format_of(path).name == format
+    assert document.clusters == (((0, 0),),)
+    assert [fault.fatal for fault in faults] == [False, False]
+    assert not read_all(path, on_fault=faults.append)
+
+
+def test_repair_leaves_out_a_mention_outside_the_text_of_a_cas(format_samples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.xmi"
+    path.write_text(
+        (format_samples / "uima-xmi/testSimpleChain.xmi").read_text().replace('end="4" next', 'end="400" next')
+    )
+    (document,) = read_all(path, on_fault=lambda _: None, repair=True)
+    assert counts([document]) == (2, 1)
+    assert not read_all(path, on_fault=lambda _: None)
+
+
 def test_litbank_chains_stay_types_when_entities_change(format_samples: Path, tmp_path: Path) -> None:
     (document,), _ = read_sample(format_samples / "litbank-brat/1064_the_masque_of_the_red_death_brat.ann")
     merged = document.with_clusters([document.clusters[0] + document.clusters[1], *document.clusters[2:]])

@@ -63,12 +63,14 @@ def _show_fault(fault: Fault) -> None:
 
 def formats(json: Json = False) -> None:
     """List the formats: names, endings, and what each can express."""
+    from corefine.formats.lookup import known_formats
     from corefine.formats.table import COLUMNS, as_dict, rows
 
+    known = known_formats().values()
     if json:
-        show_json(as_dict())
+        show_json(as_dict(known))
     else:
-        show_table(list(COLUMNS), [[cell.replace("`", "") for cell in row] for row in rows()])
+        show_table(list(COLUMNS), [[cell.replace("`", "") for cell in row] for row in rows(known)])
 
 
 def check(

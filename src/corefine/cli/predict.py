@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import typer
@@ -28,10 +29,11 @@ def predict(
     json: Json = False,
 ) -> None:
     """Find the entities of every document in IN and write the documents with them to OUT. --json goes to stderr."""
-    from corefine.models.load import RULES, load, need_model
+    from corefine.models.load import RULES, load, model_folder, need_model
 
-    if model != RULES:
+    if model_folder(model) is not None:
         need_model()
+    if model != RULES and find_spec("torch") is not None:  # a model from outside may do without
         from corefine.models.devices import use_threads
 
         use_threads(threads)

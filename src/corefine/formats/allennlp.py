@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from corefine.document import Document, Span
 from corefine.formats.expresses import Expresses
 from corefine.formats.expresses import losses as undeclared
-from corefine.formats.fields import as_list, as_pair
+from corefine.formats.fields import as_list, pairs_of
 from corefine.formats.source import Source
 from corefine.formats.token_json import Parsed, hulls, kept_fields, read_records, sentence_losses, strings
 
@@ -23,9 +23,9 @@ def read(source: Source) -> Iterator[Document]:
     return read_records(source, NAME, FIELDS, _parse)
 
 
-def _parse(record: dict[str, Any]) -> Parsed:
-    clusters = [as_list(cluster, "clusters") for cluster in as_list(record.get("clusters"), "clusters")]
-    spans = [[Span(*as_pair(pair, "clusters")) for pair in cluster] for cluster in clusters]
+def _parse(record: dict[str, Any], bad: Callable[[str], None]) -> Parsed:
+    clusters = pairs_of(as_list(record.get("clusters"), "clusters"), "clusters", bad)
+    spans = [[Span(*pair) for pair in cluster] for cluster in clusters]
     return strings(record.get("document"), "document"), None, spans
 
 

@@ -148,12 +148,12 @@ class _Annotations:
         parts = tuple((int(found[1]), int(found[2])) for found in fragments if found)
         if not kind or len(parts) != len(fragments):
             what = f"{id_[:20]!r} needs a type and offsets, as in Person 0 5 or Person 0 5;8 12"
-            self.source.fault(what, line=line)
+            self.source.fault(what, line=line, mendable=True)
         elif id_ in self.mentions:
-            self.source.fault(f"{id_} is used twice", line=line)
+            self.source.fault(f"{id_} is used twice", line=line, mendable=True)
         elif not all(start < end <= len(self.text) for start, end in parts):
-            size = len(self.text)
-            self.source.fault(f"offsets {offsets} of {id_} are outside the text of {size} characters", line=line)
+            what = f"offsets {offsets} of {id_} are outside the text of {len(self.text)} characters"
+            self.source.fault(what, line=line, mendable=True)
         else:
             self.mentions[id_] = _Mention(id_, kind, parts, line)
             quoted = rest.partition("\t")[2]
@@ -165,7 +165,7 @@ class _Annotations:
     def _check_links(self) -> None:
         for _, ids, line in self.links:
             for missing in [i for i in ids if i not in self.mentions]:
-                self.source.fault(f"{missing} is linked but is not a mention", line=line)
+                self.source.fault(f"{missing} is linked but is not a mention", line=line, mendable=True)
 
     def cuts(self) -> Iterator[int]:
         return (at for mention in self.mentions.values() for part in mention.parts for at in part)

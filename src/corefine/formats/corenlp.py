@@ -58,7 +58,11 @@ def _document(source: Source, record: dict[str, Any], name: str, line: int) -> D
     for label, chain in get_field(record, "corefs", dict, {}).items():
         clusters[label] = []
         for mention in as_list(chain, "corefs"):
-            span = _span(mention, sentences, begins)
+            try:
+                span = _span(mention, sentences, begins)
+            except WrongError as wrong:
+                source.fault(str(wrong), line=line, mendable=True)
+                continue
             clusters[label].append(span)
             attributes.append([str(span), label, mention])
             said = mention.get("text")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -48,40 +48,57 @@ def json_value(text: str) -> Any:
 
 def json_records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file with their lines: one object per line, or one JSON text, which may be a list."""
-    lines = (line for line in source.lines() if line.text.strip())
+    lines: Iterator[Line] = (line for line in source.lines() if line.text.strip())
     first = next(lines, None)
     if first is None:
         return
-    start = first.text.strip()
-    if start.startswith("{") and start.endswith("}") and not _is_broken(start):
-        for line in chain([first], lines):
-            record = json_object(source, line)
-            if record is not None:
-                yield line.number, record
-        return
-    whole = [first, *lines]
-    for line in whole:
-        if line.damage:
-            source.fault(line.damage, line=line.number, document=None)
+    if not _is_object(first):
+        whole = [first, *lines]
+        value, fault = _value(whole)
+        if fault is None or not any(map(_is_object, whole)):
+            yield from _objects(source, value, fault, first.number)
             return
+        lines = iter(whole[1:])  # one object per line, of which the first is broken
+    for line in chain([first], lines):
+        record = json_object(source, line)
+        if record is not None:
+            yield line.number, record
+
+
+def _value(lines: list[Line]) -> tuple[Any, tuple[str, int] | None]:
+    """The value of lines that are one JSON text; or what is wrong with it, and in which line."""
+    for line in lines:
+        if line.damage:
+            return None, (line.damage, line.number)
     try:
-        value = json_value("\n".join(line.text for line in whole))
+        return json_value("\n".join(line.text for line in lines)), None
     except ValueError as error:
-        source.fault(str(error).replace(" with one object a line", ""), line=first.number, document=None)
+        return None, (str(error).replace(" with one object a line", ""), lines[0].number)
+
+
+def _objects(
+    source: Source, value: Any, fault: tuple[str, int] | None, line: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    if fault is not None:
+        source.fault(fault[0], line=fault[1], document=None)
         return
     for record in value if isinstance(value, list) else [value]:
         if isinstance(record, dict):
-            yield first.number, record
+            yield line, record
         else:
-            source.fault(f"a {kind_of(record)} where an object is needed", line=first.number, document=None)
+            source.fault(f"a {kind_of(record)} where an object is needed", line=line, document=None)
 
 
-def _is_broken(text: str) -> bool:
+def _is_object(line: Line) -> bool:
+    """Whether the line is a whole JSON object."""
+    text = line.text.strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):
-        return True
-    return False
+        return False
+    return True
 
 
 def name_and_part(record: dict[str, Any], otherwise: str) -> tuple[str, int]:
@@ -124,6 +141,23 @@ def as_pairs(values: list[Any], field: str) -> list[tuple[int, int]]:
     if are_pairs and set(map(type, chain.from_iterable(values))) == {int}:
         return [(start, end) for start, end in values]
     return [as_pair(value, field) for value in values]
+
+
+def pairs_of(clusters: list[Any], field: str, bad: Callable[[str], None]) -> list[list[tuple[int, int]]]:
+    """The pairs of each cluster. One that is not a pair is handed to `bad`, and left out."""
+    found: list[list[tuple[int, int]]] = []
+    for cluster in clusters:
+        values = as_list(cluster, field)
+        try:
+            found.append(as_pairs(values, field))
+        except WrongError:
+            found.append([])
+            for value in values:
+                try:
+                    found[-1].append(as_pair(value, field))
+                except WrongError as wrong:
+                    bad(str(wrong))
+    return found
 
 
 def flat(value: object, field: str, size: int, kind: type | tuple[type, ...]) -> list[Any]:

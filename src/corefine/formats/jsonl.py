@@ -17,6 +17,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -24,7 +25,17 @@ from corefine.document import Document, Span, SplitSpan, span_of
 from corefine.errors import DocumentError, InputError
 from corefine.formats import losses as lost
 from corefine.formats.expresses import ANY, Expresses
-from corefine.formats.fields import WrongError, as_list, as_pair, as_pairs, flat, get_field, json_object, name_and_part
+from corefine.formats.fields import (
+    WrongError,
+    as_list,
+    as_pair,
+    as_pairs,
+    flat,
+    get_field,
+    json_records,
+    name_and_part,
+    pairs_of,
+)
 from corefine.formats.source import Source
 from corefine.formats.tokens import Tokens, tokenise
 
@@ -64,16 +75,13 @@ T = TypeVar("T")
 
 
 def read(source: Source) -> Iterator[Document]:
-    for line in source.lines():
-        record = json_object(source, line) if line.text.strip() else None
-        if record is None:
-            continue
-        name, part = name_and_part(record, f"{source.stem}-{line.number}")
-        source.begin(name, part, line.number)
+    for number, (line, record) in enumerate(json_records(source), start=1):
+        name, part = name_and_part(record, f"{source.stem}-{number}")
+        source.begin(name, part, line)
         try:
-            document = _document(source, record, name, part, line.number)
+            document = _document(source, record, name, part, line)
         except (WrongError, DocumentError) as wrong:
-            source.fault(str(wrong), line=line.number)
+            source.fault(str(wrong), line=line)
             continue
         if document is not None:
             yield document
@@ -82,7 +90,8 @@ def read(source: Source) -> Iterator[Document]:
 def _document(source: Source, record: dict[str, Any], name: str, part: int, line: int) -> Document | None:
     _refuse_unread(source, record, line)
     text: str | None = get_field(record, "text", str, None)
-    pairs = [as_pairs(as_list(cluster, "clusters"), "clusters") for cluster in get_field(record, "clusters", list, [])]
+    bad = partial(source.fault, line=line, mendable=True)
+    pairs = pairs_of(get_field(record, "clusters", list, []), "clusters", bad)
     fields: dict[str, Any] = {
         "part": part,
         "genre": get_field(record, "genre", str, None),
@@ -140,9 +149,11 @@ def _from_text(
     line: int,
 ) -> tuple[Tokens, list[list[Span]]]:
     """Split a text whose clusters are characters. A token ends where a mention does."""
-    for start, end in chain.from_iterable(pairs):
-        if not 0 <= start < end <= len(text):
-            raise WrongError(f"characters {start}-{end} are outside the text or in the wrong order")
+    for cluster in pairs:
+        for start, end in [(start, end) for start, end in cluster if not 0 <= start < end <= len(text)]:
+            what = f"characters {start}-{end} are outside the text or in the wrong order"
+            source.fault(what, line=line, mendable=True)
+            cluster.remove((start, end))
     strings = record.get("clusters_strings")
     if strings is not None and strings != [[text[start:end] for start, end in c] for c in pairs]:
         source.fault("clusters_strings are not what clusters point to, and were ignored", line=line, fatal=False)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from corefine.document import Document, Span
 from corefine.formats import losses as lost
 from corefine.formats.expresses import Expresses
 from corefine.formats.expresses import losses as undeclared
-from corefine.formats.fields import WrongError, as_list
+from corefine.formats.fields import as_list
 from corefine.formats.source import Source
 from corefine.formats.token_json import Parsed, flat_starts, hulls, kept_fields, read_records, strings
 
@@ -24,7 +24,7 @@ def read(source: Source) -> Iterator[Document]:
     return read_records(source, NAME, FIELDS, _parse, "id")
 
 
-def _parse(record: dict[str, Any]) -> Parsed:
+def _parse(record: dict[str, Any], bad: Callable[[str], None]) -> Parsed:
     sentences = [strings(sentence, "sentences") for sentence in as_list(record.get("sentences"), "sentences")]
     begins = [0]
     for sentence in sentences:
@@ -35,11 +35,12 @@ def _parse(record: dict[str, Any]) -> Parsed:
         for mention in as_list(cluster, "mention_clusters"):
             match mention:
                 case [int(number), int(start), int(end)] if 0 <= number < len(sentences):
-                    if not 0 <= start < end <= len(sentences[number]):
-                        raise WrongError(f"mention {mention} is outside its sentence")
-                    clusters[-1].append(Span(begins[number] + start, begins[number] + end - 1))
+                    if 0 <= start < end <= len(sentences[number]):
+                        clusters[-1].append(Span(begins[number] + start, begins[number] + end - 1))
+                    else:
+                        bad(f"mention {mention} is outside its sentence")
                 case _:
-                    raise WrongError(f"mention {str(mention)[:50]} is not [sentence, start, end] of a sentence")
+                    bad(f"mention {str(mention)[:50]} is not [sentence, start, end] of a sentence")
     return *flat_starts(sentences), clusters
 
 

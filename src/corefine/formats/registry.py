@@ -116,7 +116,7 @@ _ALL = (
     _format(conll, "CoNLL-2012", *_CONLL, looks=detect.is_conll),
     _format(conllu, "CoNLL-U with CorefUD's Entity", ".conllu", looks=detect.is_conllu),
     _format(conllua, "CoNLL-UA (Universal Anaphora)", *_CONLLUA, looks=detect.is_conllua),
-    _format(jsonl, "JSON lines", ".jsonl", ".jsonlines", looks=detect.is_jsonl),
+    _format(jsonl, "JSON lines", ".jsonl", ".jsonlines", ".json", looks=detect.is_jsonl),
     _format(brat, "brat standoff", ".ann", looks=detect.is_brat, beside={".txt": text.render}, many=False),
     _format(webanno, "WebAnno TSV 3 (INCEpTION)", ".tsv", looks=detect.is_webanno, many=False),
     Format(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from corefine.formats.expresses import ANY
@@ -41,12 +41,12 @@ def _layers(layers: tuple[str, ...] | str) -> str:
     return " ".join(f"`{name}`" for name in layers) or "no"
 
 
-def rows() -> list[list[str]]:
+def rows(formats: Iterable[Format] = tuple(FORMATS.values())) -> list[list[str]]:
     """A row for each format."""
     told = 4  # formats that are only read have no further columns
     return [
         [cell(each) if each.files or number < told else "" for number, cell in enumerate(COLUMNS.values())]
-        for each in FORMATS.values()
+        for each in formats
     ]
 
 
@@ -56,7 +56,7 @@ def markdown() -> str:
     return "".join(f"| {line} |\n" if "---" not in line else f"|{line}|\n" for line in lines)
 
 
-def as_dict() -> list[dict[str, Any]]:
+def as_dict(formats: Iterable[Format] = tuple(FORMATS.values())) -> list[dict[str, Any]]:
     """The table as JSON."""
     return [
         {
@@ -67,5 +67,5 @@ def as_dict() -> list[dict[str, Any]]:
             "written": bool(each.files),
             **{field: getattr(each.expresses, field) for field in each.expresses.__dataclass_fields__},
         }
-        for each in FORMATS.values()
+        for each in formats
     ]

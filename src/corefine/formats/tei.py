@@ -34,6 +34,9 @@ HEADER = (
     "<sourceDesc><p>Born digital.</p></sourceDesc></fileDesc></teiHeader>\n<text><body><p>"
 )
 FOOTER = "</p></body></text>\n</TEI>\n"
+ALSO = "also "
+"""Before the place of an element whose words another element has as its mention."""
+
 EXPRESSES = Expresses(tokens=False, text=True, part=True, attributes="elements and references")
 
 _WRAPPED = re.compile(r"^<#root>|</#root>\s*$")
@@ -183,7 +186,7 @@ def _document(source: Source, parsed: _Parsed, name: str, part: int) -> Document
     for start, end, refers in parsed.mentions:
         span = words.span([(start, end)])
         twice = span is not None and any(span in spans for spans in clusters.values())
-        places.append("" if span is None or twice else str(span))
+        places.append("" if span is None else f"{ALSO}{span}" if twice else str(span))
         if span is None:
             source.fault(f"an element that refers to {refers[:50]} has no words, and is not a mention", fatal=False)
         elif span not in clusters.get(refers, ()):
@@ -259,13 +262,14 @@ def _pieces(document: Document, kept: dict[str, Any], text: str, offsets: Any) -
     written: set[Span] = set()
     tags: list[tuple[int, str, bool]] = []  # place, tag, whether it opens (True) or closes an element
     for place, tag, number in kept["markup"]:
-        if number >= 0 and kept["mention elements"][number][0]:
-            span = mine.get(kept["mention elements"][number][0])
+        where, old = kept["mention elements"][number] if number >= 0 else ("", "")
+        if where:
+            span = mine.get(where.removeprefix(ALSO))
             if span is None:
                 continue
             written.add(span)
-            old, new = kept["mention elements"][number][1], names[span]
-            if old != new and not tag.startswith("</"):
+            new = names[span]
+            if old != new and not where.startswith(ALSO) and not tag.startswith("</"):
                 tag = tag.replace(escape(old), escape(new), 1)
         tags.append((place, tag, not tag.startswith("</")))
     if not tags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -17,16 +18,19 @@ from corefine.formats.tokens import sentences_by_rules
 Parsed = tuple[Sequence[str], Sequence[int] | None, Sequence[Sequence[Span]]]
 """Tokens, sentence starts (None: by rules), and clusters."""
 
+Parse = Callable[[dict[str, Any], Callable[[str], None]], Parsed]
+"""Makes this of an object. What is wrong with a single mention goes to the function given."""
+
 
 def read_records(
-    source: Source, format: str, known: Sequence[str], parse: Callable[[dict[str, Any]], Parsed], key: str = "doc_key"
+    source: Source, format: str, known: Sequence[str], parse: Parse, key: str = "doc_key"
 ) -> Iterator[Document]:
     """A document for each object. Fields that are not `known` are kept."""
     for number, (line, record) in enumerate(json_records(source), start=1):
         name = name_and_part({"doc_key": record.get(key, f"{source.stem}-{number}")}, "")[0]
         source.begin(name, line=line)
         try:
-            tokens, starts, clusters = parse(record)
+            tokens, starts, clusters = parse(record, partial(source.fault, line=line, mendable=True))
             if starts is None:
                 starts = sentences_by_rules(tokens, source.language)
         except (WrongError, DocumentError) as wrong:

@@ -96,13 +96,20 @@ def _sound(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Docum
         return None
 
 
+def _is_within(mention: Any, size: int) -> bool:
+    begin, end = mention.begin, mention.end
+    return isinstance(begin, int) and isinstance(end, int) and 0 <= begin <= end <= size
+
+
 def _document(source: Source, cas: Cas, name: str, part: int, whole: bool) -> Document | None:
     text = cas.sofa_string or ""
     kind, groups = _mentions(cas, source)
+    for _, mentions in groups:
+        for mention in mentions:
+            if not _is_within(mention, len(text)):
+                source.fault(f"a mention at {mention.begin}-{mention.end} lies outside the text", mendable=True)
+        mentions[:] = [mention for mention in mentions if _is_within(mention, len(text))]
     marks = [(mention.begin, mention.end) for _, mentions in groups for mention in mentions]
-    if not all(isinstance(a, int) and isinstance(z, int) and 0 <= a <= z <= len(text) for a, z in marks):
-        source.fault("a mention lies outside the text")
-        return None
     words = _words(cas, text, source, marks)
     clusters: dict[str, list[Span]] = {}
     features: dict[Span, list[Any]] = {}
