@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from corefine.models.network.config import EncoderConfig, HeadConfig
-from corefine.models.training.recipe import Recipe, TrainingConfig
+from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe
 from corefine.reproduction.table import Table
+from corefine.simulation.runs import flat
 from corefine.simulation.summary import RunRecord
 
 CORPUS_DOCUMENTS = 2802
 CORPUS = "CoNLL-2012 English (2,802 training documents of about 465 tokens)"
+
+WORDS = "GloVe 6B (300 numbers a word)"
+ALLENNLP = "as in AllenNLP's configuration (recipe paper)"
+
+SHOWN = frozenset(
+    "model.encoder.kind model.encoder.path model.encoder.fine_tune model.encoder.word_width "
+    "model.head.candidates model.head.coarse_to_fine model.head.coarse_window model.head.decoding "
+    "model.head.within_sentences training.epochs training.min_steps training.patience training.schedule "
+    "training.plateau_patience training.plateau_factor training.ema training.mention_loss training.labels "
+    "training.rest rounds.epochs rounds.min_steps rounds.patience".split()
+)
+"""Settings of a recipe that rows of their own show."""
+ALIKE = frozenset("training.seed training.save_every model.head.threshold model.head.temperature".split())
+"""Settings of a recipe that are no departure: seeds, and what training itself finds."""
 
 Reader = Callable[[RunRecord], str]
 
@@ -36,9 +52,10 @@ def _read_from() -> Iterator[tuple[str, str, Reader]]:
     yield "corpus", CORPUS, _corpus
     yield (
         "encoder",
-        "BiLSTM over GloVe and characters, trained",
+        f"BiLSTM over {WORDS} and characters, trained",
         lambda run: _of(run, lambda recipe: _encoder(recipe.model.encoder)),
     )
+    yield "other settings of the model and its training", ALLENNLP, _others
     yield "budgets", "questions a document", lambda run: run.unit
     yield "labelled first", "25 %", lambda run: f"{100 * run.settings.initial:g} %"
     yield "annotated in each round", "10 %", _round
@@ -70,8 +87,31 @@ def _corpus(run: RunRecord) -> str:
 
 def _encoder(encoder: EncoderConfig) -> str:
     if encoder.kind == "bilstm":
-        return f"BiLSTM over {'GloVe' if encoder.path else 'hashed words'} and characters, trained"
+        return f"BiLSTM over {_words(encoder)} and characters, trained"
     return f"{encoder.path or encoder.kind}, {'trained' if encoder.fine_tune else 'frozen'}"
+
+
+def _words(encoder: EncoderConfig) -> str:
+    name = Path(encoder.path or "hashed words").name
+    return (
+        WORDS
+        if (name[:8], encoder.word_width) == ("glove.6B", 300)
+        else f"{name} ({encoder.word_width} numbers a word)"
+    )
+
+
+def _others(run: RunRecord) -> str:
+    """The settings that differ from the recipe `paper` and have no row. Settings added since the run are left out."""
+    if run.recipe is None:
+        return "nothing is trained: rules"
+    theirs = flat(load_recipe("paper").to_dict())
+    apart = SHOWN | ALIKE
+    if run.recipe.model.encoder.kind != "bilstm":
+        apart |= {name for name in theirs if name.startswith("model.encoder.")}
+    if not run.recipe.model.encoder.fine_tune:
+        apart |= {"training.encoder_learning_rate", "training.layer_decay"}
+    ours = {name: value for name, value in flat(run.info.recipe).items() if name in theirs and name not in apart}
+    return ", ".join(f"{name} = {value}" for name, value in ours.items() if value != theirs[name]) or ALLENNLP
 
 
 def _round(run: RunRecord) -> str:
@@ -106,7 +146,7 @@ def _schedule(training: TrainingConfig) -> str:
 
 
 def _mention_loss(training: TrainingConfig) -> str:
-    return f"{training.mention_loss:g} times, on gold documents" if training.mention_loss else "none"
+    return f"{training.mention_loss:g} times" if training.mention_loss else "none"
 
 
 def _spans(head: HeadConfig) -> str:

@@ -212,7 +212,7 @@ def check_same(what: str, saved: RunInfo, present: RunInfo) -> None:
         ("simulation", saved.simulation.to_dict(), present.simulation.to_dict()),
         ("recipe", recipe, present.recipe),
     ):
-        one, other = _flat(then), _flat(now)
+        one, other = flat(then), flat(now)
         for name in sorted(one.keys() | other.keys()):
             if one.get(name) != other.get(name):
                 raise ConfigError(
@@ -221,11 +221,11 @@ def check_same(what: str, saved: RunInfo, present: RunInfo) -> None:
                 )
 
 
-def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+def flat(values: Any, prefix: str = "") -> dict[str, Any]:
     """Nested settings by their dotted names."""
     if not isinstance(values, dict):
         return {prefix.removesuffix("."): values} if prefix else {}
-    return {name: value for key, inner in values.items() for name, value in _flat(inner, f"{prefix}{key}.").items()}
+    return {name: value for key, inner in values.items() for name, value in flat(inner, f"{prefix}{key}.").items()}
 
 
 def _restore(folder: Path, corpus: Corpus) -> FinishedRounds:
