@@ -251,7 +251,7 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     driver.answered("f")
     driver.go("project/dashboard")
     page = driver.page
-    page.get_by_text("The learning curve begins with the second version").wait_for()
+    page.get_by_text("The learning curve begins with the first model").wait_for()
     assert page.locator(".figures div", has_text="Answers").locator("dd").inner_text() == "2"
 
     server.stop()

@@ -81,6 +81,16 @@ def test_counts_agree(server: Server, visit: Open) -> None:
     begun = [row for row in server.get("/documents") if row["state"] == "open"]
     assert people.locator("td").nth(5).inner_text() == str(len(begun)), "what was only looked at is not begun"
 
+    driver.annotate(document)
+    driver.answered("u")
+    page.get_by_text("Its budget of questions is used").wait_for()
+    driver.press("m")
+    page.get_by_text("Question 5", exact=True).wait_for()
+    driver.answered("u")
+    driver.go("documents")
+    line.wait_for()
+    assert line.locator("td.number").nth(1).inner_text() == "5", "not 5 of 4"
+
 
 def test_the_first_question_waits_for_the_model(server: Server, visit: Open) -> None:
     driver, document = opened(server, visit, "unread")

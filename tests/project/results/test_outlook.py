@@ -3,10 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from corefine.annotation.question import Answer
 from corefine.project import Project
 from corefine.project.results.outlook import extrapolate, outlook
+from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
-from helpers.projects import change
+from helpers.projects import change, new_id
 
 
 def test_what_more_hours_would_bring_follows_from_the_questions_left(sqlite_project: Project) -> None:
@@ -20,6 +22,17 @@ def test_what_more_hours_would_bring_follows_from_the_questions_left(sqlite_proj
             workspace.show(document)
             workspace.finish(document)
     assert outlook(sqlite_project).questions == 0
+
+
+def test_why_nothing_is_worth_asking(sqlite_project: Project) -> None:
+    change(sqlite_project, least_gain=0.05, budget_questions=1)
+    with Workspaces(sqlite_project).of(sqlite_project.owner().id) as workspace:
+        question = workspace.show(1).question
+        assert question is not None
+        workspace.answer(new_id(), 1, question_id_of(question), Answer.unsure())
+        workspace.ask_more(1)
+    found = outlook(sqlite_project)
+    assert (found.documents, found.used_up, found.unfamiliar) == (3, 1, 0)
 
 
 def test_a_sample_stands_for_all_and_the_next_hour_brings_most() -> None:

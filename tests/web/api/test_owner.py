@@ -334,6 +334,24 @@ def test_what_the_project_costs_is_known_before_it_begins(browser: Browser, proj
     assert own["documents_done"] + own["documents_begun"] == 2
 
 
+def test_answers_beyond_a_budget_do_not_shorten_what_is_left(browser: Browser, project: Project) -> None:
+    change(project, budget_questions=2)
+    browser.context.workspaces = Workspaces(project)
+    state = browser.get("next")
+    for _ in range(2):
+        state = browser.answer(state["question"], {"reply": "unsure"})["next"]
+    state = browser.post("documents/1/more")
+    for _ in range(2):
+        state = browser.answer(state["question"], {"reply": "unsure"})["next"]
+    found = browser.get("dashboard")["estimate"]
+    assert (found["questions"], found["answers"]) == (6, 4)
+    assert found["hours_left"] == pytest.approx(4 * found["seconds_each"] / 3600)
+    browser.get("next?document=2")
+    browser.post("documents/2/done", {"done": True})
+    found = browser.get("dashboard")["estimate"]
+    assert found["hours_left"] == pytest.approx(2 * found["seconds_each"] / 3600), "nobody is asked there any more"
+
+
 def test_nobody_is_asked_while_the_project_is_paused(browser: Browser) -> None:
     question = browser.get("next")["question"]
     settings = browser.get("settings")

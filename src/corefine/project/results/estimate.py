@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
@@ -11,6 +12,7 @@ from corefine.annotation.question import Protocol
 from corefine.project.results.times import FEWEST
 from corefine.project.store import documents, schema, settings
 from corefine.project.store.documents import DocumentInfo
+from corefine.project.work import assignments
 from corefine.project.work.assignments import overlap
 
 FEWEST_READ = 3
@@ -22,7 +24,7 @@ class Estimate:
     """The budget of all documents, in questions and hours.
 
     questions       at most this many for all people together; a document may end before its budget is used
-    answers         how many questions are answered
+    answers         how many questions are answered, also beyond a document's budget
     seconds_each    the time of one question
     measured        how many answers that time was measured on; 0 if it comes from the project's cost model
     reading         seconds to read the remaining documents, from the project's own times
@@ -44,14 +46,17 @@ def estimate(connection: Connection) -> Estimate | None:
     project = settings.load(connection)
     asked = documents.to_annotate(connection)
     shared = overlap([info.id for info in asked], project.overlap)
-    questions = 0
+    answers, measured, seconds = _answers(connection, {info.id for info in asked})
+    finished = Counter(each.document_id for each in assignments.all_of(connection) if each.done)
+    questions = left = 0
     for info in asked:
         budget = project.questions(info.tokens)
         if budget is None:
             return None
         people = len(info.assigned) or (project.overlap_people if info.id in shared else 1)
         questions += budget * people
-    answers, measured, seconds = _answers(connection, {info.id for info in asked})
+        unfinished = budget * max(0, people - finished[info.id])
+        left += min(unfinished, max(0, budget * people - answers[info.id]))
     cost = settings.load_cost(connection)
     expected = cost.follow_up_alone if project.protocol is Protocol.FOLLOW_UP else cost.discrete(1, 1) / 2
     enough = measured >= FEWEST
@@ -60,22 +65,23 @@ def estimate(connection: Connection) -> Estimate | None:
     return Estimate(
         documents=len(asked),
         questions=questions,
-        answers=answers,
+        answers=answers.total(),
         seconds_each=each,
         measured=measured if enough else 0,
         reading=reading,
         hours=questions * each / 3600.0,
-        hours_left=(max(0, questions - answers) * each + reading) / 3600.0,
+        hours_left=(left * each + reading) / 3600.0,
     )
 
 
-def _answers(connection: Connection, asked: set[int]) -> tuple[int, int, float]:
-    """How many answers these documents have, how many of them were timed, and their total seconds."""
+def _answers(connection: Connection, asked: set[int]) -> tuple[Counter[int], int, float]:
+    """How many answers each of these documents has, how many of all were timed, and their total seconds."""
     events = schema.events.c
     timed = func.sum((events.seconds > 0).cast(Integer))
     query = select(events.document_id, func.count(), timed, func.sum(events.seconds)).where(events.kind == "answer")
     found = [row for row in connection.execute(query.group_by(events.document_id)) if row[0] in asked]
-    return sum(row[1] for row in found), sum(int(row[2]) for row in found), sum(float(row[3]) for row in found)
+    counts = Counter({row[0]: row[1] for row in found})
+    return counts, sum(int(row[2]) for row in found), sum(float(row[3]) for row in found)
 
 
 def _reading(connection: Connection, asked: list[DocumentInfo]) -> float:

@@ -6,7 +6,8 @@ The estimate is made from a sample of the unfinished documents, so it takes seco
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Outlook:
     next_hour       how many such corrections the next hour would bring
     last_hour       how many the last hour would bring
     sampled         how many documents the estimate is based on
+    unfamiliar      in how many documents the model can ask nothing, because it knows too little of the text
+    used_up         in how many documents the budget is used up
     """
 
     documents: int
@@ -44,6 +47,8 @@ class Outlook:
     next_hour: float
     last_hour: float
     sampled: int
+    unfamiliar: int = 0
+    used_up: int = 0
 
 
 def outlook(project: Project) -> Outlook:
@@ -57,16 +62,20 @@ def outlook(project: Project) -> Outlook:
         each = settings.load_cost(connection).discrete(1, 1) / 2 if cost is None else cost.seconds_each
     until = time.monotonic() + MOST_SECONDS
     gains: list[Floats] = []
+    endings = Counter[str | None]()
     tokens = 0
     for info in _spread(left):
         session = _session(project, info, ready, config)
         if session is not None:
             gains.append(_worth_asking(session))
+            endings[session.ending] += 1
             tokens += info.tokens
         if time.monotonic() > until:
             break
     share = tokens / max(1, sum(info.tokens for info in left))
-    return extrapolate(gains, share, documents=len(left), seconds_each=each)
+    found = extrapolate(gains, share, documents=len(left), seconds_each=each)
+    factor = len(left) / max(1, found.sampled)
+    return replace(found, unfamiliar=round(endings["unfamiliar"] * factor), used_up=round(endings["budget"] * factor))
 
 
 def extrapolate(gains: list[Floats], share: float, *, documents: int, seconds_each: float) -> Outlook:

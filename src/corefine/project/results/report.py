@@ -112,7 +112,7 @@ def _curve(points: Sequence[CurvePoint]) -> str:
     accepted = [(point.answers, 100 * point.accepted) for point in points if point.accepted is not None]
     drawn, label = (with_f1, "held-out CoNLL F1") if with_f1 else (accepted, "proposals accepted, %")
     if len(drawn) < 2:
-        return "<p class=small>The learning curve begins with the second version of the model.</p>"
+        return "<p class=small>The learning curve begins with the first model that is trained on answers here.</p>"
     most = max(answers for answers, _ in drawn) or 1
     places = [
         (MARGIN + x / most * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - y / 100 * (HEIGHT - 2 * MARGIN)) for x, y in drawn

@@ -67,7 +67,7 @@ function line(row, view) {
     ),
     h("td", {}, row.language),
     h("td", { class: "number" }, row.tokens.toLocaleString("en")),
-    h("td", { class: "number" }, row.budget === null ? String(row.answers) : `${row.answers} of ${row.budget}`),
+    h("td", { class: "number" }, row.budget === null || row.answers > row.budget ? String(row.answers) : `${row.answers} of ${row.budget}`),
     h("td", { class: "number" }, row.settled === null ? "–" : percent(row.settled)),
     h(
       "td",

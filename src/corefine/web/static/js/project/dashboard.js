@@ -40,7 +40,7 @@ const overview = ({ documents, documents_done: done, answers, hours, questions_p
   figures([
     ["Documents done", `${done} of ${documents}`],
     ["Answers given", answers.toLocaleString("en")],
-    ["Hours spent", fixed(hours)],
+    ["Time spent", duration(3600 * hours)],
     ["Questions a person an hour", fixed(rate, 0)],
   ]);
 
@@ -65,14 +65,20 @@ function budget({ estimate, paused }, app, refresh) {
 }
 
 /** What the questions left would bring, in words. */
-function more({ documents, questions, hours, seconds_each: each, corrections, next_hour: next, last_hour: last, sampled }) {
+function more({ documents, questions, hours, seconds_each: each, corrections, next_hour: next, last_hour: last, sampled, unfamiliar, used_up: used }) {
   if (!documents) return ["All documents are done."];
   if (!sampled) return ["The model has not read the documents yet."];
+  const others = [
+    unfamiliar ? `The model knows too little of ${plural(unfamiliar, "document")} to ask about ${unfamiliar === 1 ? "it" : "them"}. Annotate two in full: then it learns.` : null,
+    used ? `In ${plural(used, "document")} the budget of questions is used.` : null,
+  ].filter(Boolean);
+  if (!questions && others.length) return others;
   if (!questions) return [`Little: in the ${plural(documents, "document")} that nobody has finished, the model is sure of what is left.`];
   const about = (count) => Math.max(1, Math.round(count)).toLocaleString("en");
   return [
     `${plural(questions, "question")} ${questions === 1 ? "is" : "are"} worth asking in the ${plural(documents, "document")} that nobody has finished: about ${duration(hours * 3600)} at ${duration(each)} each.`,
     `About ${about(corrections)} of the answers would differ from what the model expects.` + (hours > 2 ? ` The next hour would bring about ${about(next)} of them, the last one about ${about(last)}.` : ""),
+    ...others,
     h("span", { class: "help" }, `Estimated from ${plural(sampled, "document")} by how unsure the newest model is.`),
   ];
 }
@@ -93,7 +99,7 @@ function learning({ curve: points, held_out: documents, held_out_mentions: menti
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
     h("h2", {}, "Learning curve"),
-    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the second version of the model."),
+    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the first model that is trained on answers here."),
     charts.length ? h("p", { class: "help" }, few) : null,
     table(
       "Versions of the model",
