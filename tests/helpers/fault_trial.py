@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from corefine.project.store import people, schema
 from corefine.project.work.workspaces import Workspaces
 from corefine.web.api.context import COOKIE, Context
 from corefine.web.app import create_app
-from helpers.faults import Faults
+from helpers.faults import Faults, FileFaults
 from helpers.projects import change, fill, new_id
 
 DOCUMENTS = 5
@@ -93,21 +94,51 @@ class Trial:
                         break
                     self.cases[name] += 1
 
+    def run_files(self, name: str, prepare: Callable[[Trial], Write]) -> None:
+        """The same for every use of a file in the project's folder."""
+        faults, kept = FileFaults(self.folder), self.folder.with_name("kept-predictions")
+        shutil.copytree(self.project.predictions.folder, kept)
+        for warm in (True, False):
+            for call in count(1):
+                write = self._prepare(prepare, warm=warm)
+                faults.arm(call)
+                response = self.send(write)
+                faults.disarm()
+                shutil.copytree(kept, self.project.predictions.folder, dirs_exist_ok=True)  # as the worker would
+                where = f"use {call} of files in {write.path}: {response.text}"
+                assert str(self.folder.parent) not in response.text, where
+                self.check(write, response, where, faults.fired, refusals=(400, 503))
+                if not faults.fired:
+                    break
+                self.cases[name] += 1
+
     def case(self, prepare: Callable[[Trial], Write], call: int, *, after: bool, warm: bool) -> bool:
-        write = prepare(self)
-        if not warm:
-            self.restart()
+        write = self._prepare(prepare, warm=warm)
         self.faults.arm(call, after=after)
         response = self.send(write)
         self.faults.disarm()
         where = f"call {call} of {write.path}, {'after' if after else 'before'}: {response.text}"
-        assert response.status_code in (200, 503), where
+        fired = self.faults.fired
+        self.check(write, response, where, fired)
+        return fired
+
+    def _prepare(self, prepare: Callable[[Trial], Write], *, warm: bool) -> Write:
+        write = prepare(self)
+        if not warm:
+            self.restart()
+        return write
+
+    def check(
+        self, write: Write, response: httpx.Response, where: str, fired: bool, refusals: Collection[int] = (503,)
+    ) -> None:
+        """What was acknowledged is there once; what was refused can be sent again; a restart changes nothing."""
+        assert response.status_code in (200, *refusals), where
         applied = write.applied(self.project)
         assert applied <= 1, where
         if response.status_code == 200:
             assert applied == 1, where
-        self.refused += response.status_code == 503
-        if write.repeats or response.status_code == 503:  # nobody sends again what was acknowledged without an id
+        self.refused += response.status_code != 200
+        if write.repeats or response.status_code != 200:  # nobody sends again what was acknowledged without an id
             again = self.send(write)
             assert again.status_code == 200, f"{where}; then {again.text}"
             if write.repeats:
@@ -115,10 +146,8 @@ class Trial:
         assert write.applied(self.project) == 1, where
         write.settle()
         self.check_memory()
-        fired = self.faults.fired
         self.restart()
         self.check_everything(fired)
-        return fired
 
     def send(self, write: Write) -> httpx.Response:
         return self.request(write.method, write.path, write.body, write.secret)

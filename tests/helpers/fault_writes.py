@@ -300,7 +300,7 @@ def restore(trial: Trial) -> Write:
     trial.send(write)
 
     def settle() -> None:
-        shutil.copytree(aside, predictions)
+        shutil.copytree(aside, predictions, dirs_exist_ok=True)
         for kept in trial.folder.glob("before-restore-*"):
             kept.unlink()
 

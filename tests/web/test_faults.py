@@ -70,6 +70,28 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path) -> None:
         trial.check_everything(export=True)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WRITES)
+def test_a_full_disk_for_every_route(tmp_path: Path, name: str) -> None:
+    with trying(tmp_path, None) as trial:
+        write = WRITES[name](trial)
+        with full_disk(8192):
+            refused = trial.send(write)
+        assert refused.status_code != 200
+        assert str(tmp_path) not in refused.text
+        trial.check(write, refused, refused.text, fired=True, refusals=(400, 503))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WRITES)
+def test_files_that_cannot_be_used(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with trying(tmp_path, None) as trial:
+        trial.run_files(name, WRITES[name])
+    with capsys.disabled():
+        sys.stdout.write(f"files, {name}: {trial.cases.total()} faults, {trial.refused} requests refused\n")
+    assert trial.cases.total() > 10 or name not in ("POST /api/documents", "POST /api/restore")  # which use many
+
+
 # SQLAlchemy leaves the cursor of a connection that was lost to the garbage collector: there is nothing left to close.
 @pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning")
 @pytest.mark.nightly

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import shutil
 import threading
 import zipfile
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.learning.worker import Worker, _ReplacedError
-from corefine.project.store import settings
+from corefine.project.store import log, settings
 from corefine.project.upkeep import backup as backups
 from corefine.project.upkeep.backup import backup
 from corefine.project.upkeep.checking import check
@@ -103,6 +104,49 @@ def test_what_fails_leaves_everything_as_it_was(
     _restore(browser, content)
     assert model.read_text() == "{}"
     assert browser.get("history")["entries"] == []
+
+
+@pytest.mark.parametrize("step", ["_replace_rows", "_remove"])
+def test_a_server_killed_while_it_restores(
+    browser: Browser, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Rows and models are all old or all new, and no prediction is about another text than the rows have."""
+    model = project.models / "v7" / "model.json"
+    model.parent.mkdir(parents=True)
+    model.write_text("old")
+    content = _backup(browser)
+    model.write_text("new")
+    _answer(browser)
+    killed = tmp_path / "killed"
+    original = getattr(backups, step)
+
+    def left_by_a_kill(*arguments: Any) -> Any:
+        shutil.copytree(project.folder, killed, ignore=shutil.ignore_patterns("*-shm"))
+        return original(*arguments)
+
+    monkeypatch.setattr(backups, step, left_by_a_kill)
+    _restore(browser, content)
+    with Project(killed) as left:
+        backups.end_killed_restore(left)
+        with left.database.read() as connection:
+            answers = log.count_answers(connection)
+        found = (left.models / "v7" / "model.json").read_text()
+        assert (answers, found) == ((1, "new") if step == "_replace_rows" else (0, "old"))
+        assert not list(left.predictions.folder.glob("*/*"))
+        assert not list(left.folder.glob(".restore-*"))
+
+
+def test_the_disk_is_not_called_a_damaged_backup(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = _backup(browser)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "/srv/project/.restore/project.sqlite")
+
+    monkeypatch.setattr(backups.shutil, "copyfileobj", full)
+    message = _restore(browser, content, status=400)["error"]["message"]
+    assert "No space left" in message
+    assert "damaged" not in message
+    assert "/srv" not in message
 
 
 def test_a_backup_brings_no_code(browser: Browser, tmp_path: Path) -> None:

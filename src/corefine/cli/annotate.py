@@ -81,10 +81,12 @@ def annotate(
     """
     need_web()
     from corefine.project import Project
+    from corefine.project.upkeep.backup import end_killed_restore
 
     with Project(project, database=database) as opened:
         opened.lock()
         notices = check_quickly(opened)
+        end_killed_restore(opened)
         if model is not None:
             _choose_model(opened, model)
         if language is not None:

@@ -35,6 +35,12 @@ DAMAGE = (
 )  # fmt: skip
 """The errors that unpacking a damaged archive can raise."""
 
+
+def reason(error: Exception) -> str:
+    """What an error of unpacking says, without the path of a temporary file."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
 _EXPORT = re.compile(r"exportedproject[^/]*\.json")
 
 _ANNOTATED = ("annotation", "curation")

@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -107,7 +108,7 @@ class Importer:
         with self._lock:
             if self._thread is None:
                 shutil.rmtree(self._folder, ignore_errors=True)  # left over from an earlier server
-                self._folder.mkdir(mode=PRIVATE_FOLDER)
+                self._folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
                 self._thread = threading.Thread(target=self._run, name="corefine-importer", daemon=True)
                 self._thread.start()
             if self._unfinished() >= MOST_WAITING:
@@ -170,7 +171,8 @@ class Importer:
                 upload.state = "done"
                 upload.done.set_result(None)
             finally:
-                upload.path.unlink(missing_ok=True)
+                with suppress(OSError):  # else no later upload would be read
+                    upload.path.unlink(missing_ok=True)
                 self._on_added()
 
     def start_reader(self) -> subprocess.Popen[bytes]:

@@ -136,6 +136,30 @@ def test_an_upload_that_was_cut_off_goes_on_where_it_ended(
         assert names == [f"d{number}" for number in range(7)]
 
 
+def test_a_file_that_cannot_be_removed_stops_no_later_upload(safe: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: Path, **_: bool) -> None:
+        raise OSError(5, "Input/output error", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", broken)
+        upload(safe, "one.txt", b"Anna came.")
+        while safe.context.importer.is_busy:
+            time.sleep(0.01)
+        time.sleep(0.1)  # until it has tried to remove the file
+    later = safe.client.post("/api/documents?wait=60&name=two.txt", content=b"Bert slept.").json()
+    assert (later["state"], len(later["added"])) == ("done", 1)
+
+
+def test_a_folder_that_cannot_be_made_is_told_without_its_path(safe: Browser) -> None:
+    folder = safe.context.project.folder
+    (folder / "uploads").write_text("in the way")
+    error = upload(safe, "one.txt", b"Anna came.", status=503)["error"]
+    assert "File exists" in error["message"]
+    assert str(folder) not in error["message"]
+    (folder / "uploads").unlink()
+    assert len(upload(safe, "one.txt", b"Anna came.")["added"]) == 1
+
+
 def upload_here(browser: Browser, content: bytes) -> None:
     """The same without the API, which would turn the error into a message."""
     found = browser.context.importer

@@ -58,6 +58,9 @@ def main() -> None:
         _tell("failed", message=_shown(str(error), Path(task.folder)))
     except MemoryError:
         _tell("failed", message=f"{task.name} needs too much memory to be unpacked")
+    except OSError as error:
+        with contextlib.suppress(BrokenPipeError):  # the server is gone
+            _tell("failed", message=f"the server has no room for {task.name}: {error.strerror}")
 
 
 class _Reader:
@@ -95,6 +98,10 @@ class _Reader:
             reasons.append(str(error))
         except MemoryError:
             reasons.append("it needs too much memory to be read: divide it into smaller files")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reasons.append(f"the server has no room for it: {error.strerror}")
         if not documents and not reasons:
             reasons.append("it holds no text")
         note = f"it is long, and was divided into {len(parts)} parts" if len(parts) > 1 else None

@@ -70,9 +70,9 @@ def unpack(sent: Path, name: str, folder: Path, limits: Limits) -> Unpacked:
             except RefusedError as error:
                 found.refused.append((shown, str(error)))
             except archive.DAMAGE as error:
-                found.refused.append((shown, f"it cannot be unpacked: {error}"))
+                found.refused.append((shown, f"it cannot be unpacked: {archive.reason(error)}"))
     except archive.DAMAGE as error:
-        raise InputError(f"{name} cannot be unpacked: {error}") from error
+        raise InputError(f"{name} cannot be unpacked: {archive.reason(error)}") from error
     return found
 
 

@@ -6,6 +6,7 @@ into either. It is a consistent copy, even if a server keeps writing meanwhile.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 from corefine import __version__
 from corefine.errors import InputError
 from corefine.files import AtomicFiles, make_private, sha256_of
-from corefine.formats.archive import DAMAGE
+from corefine.formats.archive import DAMAGE, reason
 from corefine.project.project import SQLITE, Project
 from corefine.project.store import documents, predictions, schema, settings
 from corefine.project.store.database import Database, sqlite_url
@@ -37,6 +38,8 @@ FORMAT = 1
 MANIFEST = "backup.json"
 LARGEST_MANIFEST = 10_000_000
 ROWS_AT_ONCE = 1000
+RESTORING = ".restore-"
+"""The folder in which a backup is unpacked begins with this, and with the time that `settings.RESTORED` gets."""
 T = TypeVar("T")
 
 _ALLOWED = re.compile(r"project\.sqlite|models/v\d{1,9}/[\w.-]{1,200}")
@@ -47,7 +50,9 @@ def backup(project: Project, path: Path, *, models: bool = True) -> dict[str, in
     if path.exists():
         raise InputError(f"{path.name} is there already: name a file that is not")
     try:
-        with TemporaryDirectory(prefix=".corefine-backup-", dir=path.absolute().parent) as folder:
+        with TemporaryDirectory(
+            prefix=".corefine-backup-", dir=path.absolute().parent, ignore_cleanup_errors=True
+        ) as folder:
             copy = Path(folder) / SQLITE
             counts = _copy_database(project.database, copy)
             files = {SQLITE: copy}
@@ -95,16 +100,21 @@ def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) 
     `then` runs in the transaction that replaces the rows, so that both are done, or neither. The caller must drop
     what it has in memory, even if this raises. Predictions are made again by the background process.
     """
+    at = time.time()
     kept = project.folder / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}.zip"
     with _opened(path) as (archive, files):
         try:
-            with TemporaryDirectory(prefix=".restore-", dir=project.folder) as made:
+            with TemporaryDirectory(prefix=f"{RESTORING}{at}-", dir=project.folder, ignore_cleanup_errors=True) as made:
                 folder = Path(made) / "project"
                 _unpack(archive, files, folder)
                 backup(project, kept)
-                with _rows_of(folder / SQLITE) as rows, _swapped(project.models, folder / "models"):
-                    restored = project.writer.write(lambda connection: _replace_rows(rows, connection, then))
-                _remove(project.predictions.folder, Path(made) / "predictions")
+                with (
+                    _rows_of(folder / SQLITE) as rows,
+                    _swapped(project.models, folder / "models"),
+                    _swapped(project.predictions.folder, folder / "predictions"),  # none, if this is killed
+                ):
+                    restored = project.writer.write(lambda connection: _replace_rows(rows, connection, at, then))
+                _remove(project.predictions.folder, Path(made) / "predictions")  # what the worker has made meanwhile
         except OSError as error:
             raise InputError(f"the backup cannot be restored here: {error.strerror or error}") from error
         except DBAPIError as error:
@@ -112,6 +122,17 @@ def restore_here(project: Project, path: Path, then: Callable[[Connection], T]) 
                 shutil.rmtree(project.predictions.folder, ignore_errors=True)
             raise
     return RestoredHere(kept, *restored)
+
+
+def end_killed_restore(project: Project) -> None:
+    """Put the models back that a server had moved when it was killed before it replaced the rows."""
+    with project.database.read() as connection:
+        at: float | None = settings.get(connection, settings.RESTORED)
+    for folder in project.folder.glob(f"{RESTORING}*"):
+        models = _aside(folder / "project" / "models")
+        if models.is_dir() and not folder.name.startswith(f"{RESTORING}{at}-"):
+            _put_back(models, project.models)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -132,7 +153,7 @@ def _rows_of(path: Path) -> Iterator[Connection]:
         source.close()
 
 
-def _replace_rows(source: Connection, target: Connection, then: Callable[[Connection], T]) -> tuple[int, T]:
+def _replace_rows(source: Connection, target: Connection, at: float, then: Callable[[Connection], T]) -> tuple[int, T]:
     """Replace the rows of all tables except that of the writers, which has a row of this server.
 
     Returns how many documents people are asked about then, and what `then` returns.
@@ -145,21 +166,29 @@ def _replace_rows(source: Connection, target: Connection, then: Callable[[Connec
             target.execute(delete(table))
     _insert_rows(source, target, besides=schema.writers)
     settings.check_code(settings.load(target), present)
-    settings.put(target, settings.RESTORED, time.time())
+    settings.put(target, settings.RESTORED, at)
     return len(documents.to_annotate(target)), then(target)
 
 
 @contextmanager
 def _swapped(folder: Path, other: Path) -> Iterator[None]:
     """Replace a folder by another, which may be missing. If the block raises, the old one is put back."""
-    aside = other.with_name(f"{other.name}.before")
     with ExitStack() as back:
-        for source, target in ((folder, aside), (other, folder)):
+        for source, target in ((folder, _aside(other)), (other, folder)):
             if source.is_dir():
                 source.rename(target)
-                back.callback(target.rename, source)
+                back.callback(_put_back, target, source)
         yield
         back.pop_all()
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.before")
+
+
+def _put_back(aside: Path, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)  # the background process may have made it again
+    aside.rename(folder)
 
 
 def _remove(folder: Path, aside: Path) -> None:
@@ -261,7 +290,9 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, str]]]:
             newer = manifest["format"] > FORMAT
             good = SQLITE in files and all(_ALLOWED.fullmatch(name) for name in files)
         except (*DAMAGE, LookupError, TypeError, RecursionError) as error:
-            raise InputError(f"{path.name} is not a backup of a corefine project, or is damaged: {error}") from error
+            raise InputError(
+                f"{path.name} is not a backup of a corefine project, or is damaged: {reason(error)}"
+            ) from error
         if newer:
             raise InputError(f"{path.name} was made by a newer corefine ({made_by}): upgrade")
         if not good:
@@ -284,7 +315,9 @@ def _unpack(archive: zipfile.ZipFile, files: dict[str, str], folder: Path) -> No
                 out.flush()
                 os.fsync(out.fileno())
         except (*DAMAGE, LookupError) as error:
-            raise InputError(f"the backup is damaged: {name} cannot be unpacked: {error}") from error
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise  # the disk's fault, not that of the backup
+            raise InputError(f"the backup is damaged: {name} cannot be unpacked: {reason(error)}") from error
         make_private(target)
         if sha256_of(target) != expected:
             raise InputError(f"the backup is damaged: {name} is not what was backed up")

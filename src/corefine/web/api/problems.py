@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 
 from fastapi import FastAPI, Request
@@ -26,6 +27,8 @@ from corefine.errors import (
 from corefine.project.store.database import is_damage
 from corefine.web.api.state import ErrorBody, Problem, State
 from corefine.web.api.types import HistoryEntry
+
+LOG = logging.getLogger("corefine.web")
 
 
 class ApiError(Exception):
@@ -89,6 +92,13 @@ def install(app: FastAPI) -> None:
     def http(_: Request, error: HTTPException) -> JSONResponse:
         kind = {404: "not-found", 405: "not-found", 413: "too-large"}.get(error.status_code, "invalid")
         return ApiError(error.status_code, kind, str(error.detail)).response()
+
+    @app.exception_handler(OSError)
+    def files(request: Request, error: OSError) -> JSONResponse:
+        LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+        cause = f" ({error.strerror})" if error.strerror else ""  # without the path, which is nobody's business
+        message = f"the server cannot use its files now{cause}: try again, or tell the project's owner"
+        return ApiError(503, "unavailable", message).response()
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
