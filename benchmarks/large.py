@@ -42,7 +42,8 @@ class LargeProjects:
     """Times of a small project, of one with many documents, and of one with a long document.
 
     export_cpu_seconds    processor time of the export, which a busy machine does not change much
-    worker_megabytes      the most memory that predicting the long document took, in a process of its own
+    worker_model          the model that predicted the long document: the starter, or the rules where it is not there
+    worker_megabytes      the most memory that this took, in a process of its own
     """
 
     documents: int
@@ -53,6 +54,7 @@ class LargeProjects:
     export_cpu_seconds: float
     long: Waits
     entities_seconds: float
+    worker_model: str
     worker_megabytes: float
 
     @property
@@ -77,8 +79,8 @@ def measure(*, documents: int = 5_000, tokens: int = 200_000, answers: int = 200
         many = _answering(Path(folder) / "many", lambda place: make_many(place, documents), answers)[0]
         seconds, cpu = in_own_process(export_project, Path(folder) / "many")
         long, entities = _answering(Path(folder) / "long", lambda place: make_long(place, tokens, seed), answers)
-        megabytes = in_own_process(worker_memory, tokens)
-    return LargeProjects(documents, tokens, small, many, seconds, cpu, long, entities, megabytes)
+        worker = in_own_process(worker_memory, tokens)
+    return LargeProjects(documents, tokens, small, many, seconds, cpu, long, entities, *worker)
 
 
 def described(found: LargeProjects) -> str:
@@ -87,7 +89,8 @@ def described(found: LargeProjects) -> str:
         f"{found.documents} documents: {found.many}\n"
         f"export of them: {found.export_seconds:.1f} s, {found.export_cpu_seconds:.1f} s of the processor\n"
         f"{found.tokens} tokens: {found.long}\n"
-        f"its entities: {found.entities_seconds:.2f} s; predicting it: {found.worker_megabytes:.0f} MB"
+        f"its entities: {found.entities_seconds:.2f} s\n"
+        f"predicting it with {found.worker_model}: {found.worker_megabytes:.0f} MB"
     )
 
 
@@ -149,8 +152,8 @@ def export_project(folder: Path) -> tuple[float, float]:
     return took
 
 
-def worker_memory(tokens: int) -> float:
-    """The megabytes that the starter model, or without it the rules, takes to read a long document."""
+def worker_memory(tokens: int) -> tuple[str, float]:
+    """The starter model, or without it the rules, and the megabytes that it takes to read a long document."""
     from corefine.models.load import load
     from corefine.project.learning.long_documents import predict_long
 
@@ -162,11 +165,11 @@ def worker_memory(tokens: int) -> float:
         size += len(sentences[-1])
     document = Document.from_sentences("novel", sentences)
     try:
-        predict = load("starter", device="cpu").model.predict
+        name, predict = "starter", load("starter", device="cpu").model.predict
     except InputError:
-        predict = rules.predict
+        name, predict = "rules", rules.predict
     predict_long(predict, document)
-    return peak_megabytes()
+    return name, peak_megabytes()
 
 
 def _answering(folder: Path, make: Callable[[Path], str], answers: int) -> tuple[Waits, float]:
