@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 
 from corefine.annotation.question import Answer
 from corefine.document import Span
-from corefine.errors import ModelError
+from corefine.errors import DocumentTakenError, ModelError
 from corefine.prediction import Prediction
 from corefine.project import Project
 from corefine.project.store import log, predictions
@@ -99,7 +99,7 @@ def test_a_failing_look_for_a_newer_model_leaves_memory_and_log_equal(
         assert len(workspace.open(1).session.answers) == 3
 
 
-@pytest.mark.parametrize("step", ["undo", "withdraw", "edit"])
+@pytest.mark.parametrize("step", ["undo", "withdraw", "edit", "finish"])
 def test_a_step_after_the_lease_has_ended_takes_the_document_from_nobody(project: Project, step: str) -> None:
     workspaces = Workspaces(project)
     first, second = project.owner().id, project.invite("second")[0].id
@@ -115,9 +115,12 @@ def test_a_step_after_the_lease_has_ended_takes_the_document_from_nobody(project
             done = workspace.undo(new_id())
         elif step == "withdraw":
             done = workspace.withdraw(new_id(), 1, 1)
-        else:
+        elif step == "edit":
             done = workspace.edit(new_id(), 1, edits.Add(Span(0, 4)))
-        assert done.document_id == 1
+        else:
+            with pytest.raises(DocumentTakenError):
+                workspace.finish(1)
+        assert step == "finish" or done.document_id == 1
         assert workspace.show_after(1).document_id == 2  # the first is not theirs any more
     with workspaces.of(second) as workspace:
         workspace.open(1).lease_until = 0.0  # so that the lease is looked up

@@ -102,6 +102,11 @@ class Assignments:
         ]
         return len(others) < (self.settings.overlap_people if document_id in self.overlap else 1)
 
+    def check_room(self, document_id: int, person_id: int) -> None:
+        """Raise unless the person may work on the document."""
+        if not self.has_room(document_id, person_id):
+            raise DocumentTakenError("somebody else is working on this document, or has done it: choose another")
+
     def next_for(self, person_id: int, *, besides: Collection[int | None] = ()) -> int | None:
         """The unfinished document with room that the person worked on last, else the first they have not begun.
 
@@ -133,8 +138,7 @@ class Assignments:
 
     def take(self, connection: Connection, document_id: int, person_id: int, version: int) -> Assignment:
         """Lease a document to a person, or renew their lease."""
-        if not self.has_room(document_id, person_id):
-            raise DocumentTakenError("somebody else is working on this document, or has done it: choose another")
+        self.check_room(document_id, person_id)
         lease = self._lease()
         assignment = self.find(document_id, person_id)
         if assignment is None:

@@ -212,11 +212,16 @@ class Workspace:
         return self._step(client_id, "redo")
 
     def finish(self, document_id: int, *, done: bool = True) -> None:
-        """Mark a document as finished, or as not finished. The second one annotated in full starts a training."""
+        """Mark a document as finished, or as not finished. The second one annotated in full starts a training.
+
+        Raises `DocumentTakenError` if the person's lease has ended and somebody else has the document now.
+        """
         opened = self.open(document_id)
         in_full = done and is_whole(opened.session.complete, opened.session.document)
 
         def finish(connection: Connection) -> None:
+            if done:
+                self._assignments(connection, time.time(), document_id).check_room(document_id, self.person_id)
             assignments.change(connection, self.person_id, document_id, done=done)
             if in_full and self.workspaces.settings.retrain_every:
                 assignments.request_training_in_full(connection)
