@@ -102,7 +102,13 @@ def test_what_is_no_project(tmp_path: Path) -> None:
 def test_times(folder: Path) -> None:
     result = runner.invoke(app, ["times", "--project", str(folder), "--json"])
     found = json.loads(result.stdout)
-    assert found["cost"] == {"initial": 15.96, "follow_up": 15.57, "follow_up_alone": 28.01, "group_mention": 2.0}
+    assert found["cost"] == {
+        "initial": 15.96,
+        "follow_up": 15.57,
+        "follow_up_alone": 28.01,
+        "group_mention": 2.0,
+        "mention": 8.0,
+    }
     assert {row["name"] for row in found["times"]} >= {"Initial question", "Follow-up question"}
     shown = runner.invoke(app, ["times", "--project", str(folder), "--no-set"])
     assert "15.96 s" in shown.stdout
