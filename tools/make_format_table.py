@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corefine.formats.table import BEGIN, END, markdown
+from corefine.formats.format_table import BEGIN, END, markdown
 
 PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
 

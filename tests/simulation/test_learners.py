@@ -24,11 +24,11 @@ from corefine.models.storage.tensors import read_facts
 from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import load_recipe
+from corefine.simulation.executors import Here
 from corefine.simulation.learners import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.loop import RoundDone, score_model
 from corefine.simulation.runs import run
 from corefine.simulation.summary import record_of
-from corefine.simulation.workers import Here
 from helpers.small import TINY_RECIPE, contents, finish, short_stories, tiny
 
 

@@ -63,8 +63,8 @@ def _show_fault(fault: Fault) -> None:
 
 def formats(json: Json = False) -> None:
     """List the formats: names, endings, and what each can express."""
+    from corefine.formats.format_table import COLUMNS, as_dict, rows
     from corefine.formats.lookup import known_formats
-    from corefine.formats.table import COLUMNS, as_dict, rows
 
     known = known_formats().values()
     if json:

@@ -69,7 +69,7 @@ def score(
     """Score RESPONSE against KEY: mention detection, MUC, B3, CEAF, BLANC, LEA and CoNLL F1, in percent."""
     _refuse_unused(scheme, pronouns=pronouns, tagger=tagger, blanc=blanc, match=match, zeros=zeros)
     from corefine.scores.corpus import pairs
-    from corefine.scores.own import own_scores
+    from corefine.scores.own_metrics import own_scores
 
     golds, answers = _documents(key, format, tagger), _documents(response, format)
 

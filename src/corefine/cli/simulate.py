@@ -13,9 +13,9 @@ from corefine.simulation.config import SimulationConfig
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from corefine.simulation.executors import Workers
     from corefine.simulation.loop import RunEvent
     from corefine.simulation.rows import RoundRow
-    from corefine.simulation.workers import Workers
 
 
 @with_settings(SimulationConfig)

@@ -5,13 +5,13 @@
 
 docs/formats.md says what each format can express. Besides the formats there are
 
-    registry, expresses, table       the list of formats, and what each can express
-    find, lookup, detect             which files a path means, and which format a file has
-    source, fields, tokens           for readers: lines and faults, checked JSON, words in running text
-    writing, losses                  for writers: files that appear whole, and what a format cannot express
-    brackets, standoff, tasks,       what several formats have in common
-    token_json
-    convert, check, languages        what `corefine convert`, `check` and `annotate` do with files
+    registry, expresses, format_table   the list of formats, and what each can express
+    find, lookup, detect                which files a path means, and which format a file has
+    source, fields, tokens              for readers: lines and faults, checked JSON, words in running text
+    writing, losses                     for writers: files that appear whole, and what a format cannot express
+    brackets, standoff, tasks,          what several formats have in common
+    token_json, uima_types
+    convert, check, languages           what `corefine convert`, `check` and `annotate` do with files
 """
 
 from __future__ import annotations

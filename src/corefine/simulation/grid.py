@@ -22,10 +22,10 @@ from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
 from corefine.simulation.config import SimulationConfig
+from corefine.simulation.executors import Here
 from corefine.simulation.runs import check_recipe, check_same, describe, run, writing
 from corefine.simulation.splits import load, plan
 from corefine.simulation.summary import RunRecord, read_record, record_of
-from corefine.simulation.workers import Here
 
 CELLS = "cells"
 FIRST_MODELS = "first"

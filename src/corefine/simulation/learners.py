@@ -20,8 +20,8 @@ from corefine.models import rules
 from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
+from corefine.simulation.executors import Here, TrainedPredictor, Workers
 from corefine.simulation.splits import described
-from corefine.simulation.workers import Here, TrainedPredictor, Workers
 
 if TYPE_CHECKING:
     from corefine.models.network.model import Model

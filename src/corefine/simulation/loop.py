@@ -19,7 +19,7 @@ from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.prediction import Prediction
 from corefine.scores import Counts, report
-from corefine.scores.own import own_scores
+from corefine.scores.own_metrics import own_scores
 from corefine.simulation.annotating import AnnotatedDocument, Clock, annotate_round, label_fully
 from corefine.simulation.config import FULL, GOLD, SimulationConfig
 from corefine.simulation.learners import Learner

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from corefine.models.network.model import Model
     from corefine.models.resolver import Predictor
     from corefine.models.training.jobs import TrainingJob
-    from corefine.simulation.workers import TrainedPredictor
+    from corefine.simulation.executors import TrainedPredictor
 
 LOCAL = "local"
 RETRIES = 5
@@ -171,7 +171,7 @@ class RayWorkers:
         import ray
 
         if len(documents) <= CHUNK:
-            from corefine.simulation.workers import Here
+            from corefine.simulation.executors import Here
 
             return Here().predict(trained, documents)
         task = _remote(_predict_task, trained.device)

@@ -30,11 +30,11 @@ from corefine.files import exclusive, home_folder, write_atomically
 from corefine.models.training.recipe import Recipe
 from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
+from corefine.simulation.executors import Here, Workers
 from corefine.simulation.learners import FixedLearner, Learner, NeuralLearner, recipe_of, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, QuestionRow, RoundRow, RunInfo, RunTiming
 from corefine.simulation.splits import fingerprint
-from corefine.simulation.workers import Here, Workers
 
 CONFIG = "config.json"
 QUESTIONS = "questions.jsonl"
