@@ -24,7 +24,7 @@ from corefine.models.storage.tensors import read_facts
 from corefine.models.training.jobs import TrainingJob
 from corefine.models.training.pieces import pieces
 from corefine.models.training.recipe import load_recipe
-from corefine.simulation.executors import Here
+from corefine.simulation.executors import LocalExecutor
 from corefine.simulation.learners import NeuralLearner, recent, resolve_recipe
 from corefine.simulation.loop import RoundDone, score_model
 from corefine.simulation.runs import run
@@ -135,7 +135,7 @@ def test_a_shortcut_trains_one_epoch_on_a_few_documents(tmp_path: Path) -> None:
 def test_training_and_prediction_use_the_device_that_is_asked_for(tmp_path: Path, members: int) -> None:
     corpus, config = short_stories(40), tiny(device="cpu:0", committee=members)
     seen = Watching()
-    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path, workers=seen)
+    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path, executor=seen)
     predictor = learner.learn([Labels.gold(corpus.train[0])], round=0, final=False)
     assert seen.devices == ["cpu:0"] * members
     models = predictor.members if isinstance(predictor, Committee) else (predictor,)
@@ -143,7 +143,7 @@ def test_training_and_prediction_use_the_device_that_is_asked_for(tmp_path: Path
     assert learner.predict(predictor, corpus.dev)
 
 
-class Watching(Here):
+class Watching(LocalExecutor):
     """Trains here, and notes on what."""
 
     def __init__(self) -> None:

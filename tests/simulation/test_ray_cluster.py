@@ -15,7 +15,7 @@ from corefine.errors import InputError, MissingExtraError
 from corefine.reproduction.cells import grid
 from corefine.simulation import ray_cluster
 from corefine.simulation.grid import CellDone, run_grid
-from corefine.simulation.ray_cluster import RayWorkers, connect, run_grid_on_ray
+from corefine.simulation.ray_cluster import RayExecutor, connect, run_grid_on_ray
 from helpers.small import FILES, contents, finish, rules, short_stories, tiny
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings are not ours to mend
@@ -90,7 +90,7 @@ def test_a_committee_on_ray_is_the_committee_here(tmp_path: Path, monkeypatch: p
     config = tiny(documents=4, selector="committee", committee=2)
     corpus = short_stories()
     finish(config, tmp_path / "here", corpus)
-    finish(config, tmp_path / "ray", corpus, workers=RayWorkers())
+    finish(config, tmp_path / "ray", corpus, executor=RayExecutor())
     assert contents(tmp_path / "here") == contents(tmp_path / "ray")
     assert set(FILES) <= {path.name for path in (tmp_path / "ray").iterdir()}
 
@@ -106,4 +106,4 @@ def test_a_task_takes_a_gpu_where_the_cluster_has_one(
 def test_a_gpu_that_no_machine_has_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ray.cluster_resources", lambda: {"CPU": 4})
     with pytest.raises(InputError, match="no machine of the Ray cluster has a GPU"):
-        ray_cluster.RayWorkers().own_device("cuda")
+        ray_cluster.RayExecutor().own_device("cuda")

@@ -13,7 +13,7 @@ from corefine.simulation.config import SimulationConfig
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from corefine.simulation.executors import Workers
+    from corefine.simulation.executors import Executor
     from corefine.simulation.loop import RunEvent
     from corefine.simulation.rows import RoundRow
 
@@ -49,7 +49,7 @@ def simulate(
         raise typer.BadParameter("give the folder of the run", param_hint="--out")
     from corefine.simulation.runs import run
 
-    _show(run(settings, out, corpus, resume=resume, workers=_workers(ray)), out)
+    _show(run(settings, out, corpus, resume=resume, executor=_executor(ray)), out)
 
 
 def _settings(given: dict[str, Any], config: Path | None, resumed: Path | None) -> SimulationConfig:
@@ -65,13 +65,13 @@ def _settings(given: dict[str, Any], config: Path | None, resumed: Path | None) 
     return SimulationConfig.from_dict(values | given)
 
 
-def _workers(ray: str | None) -> Workers | None:
+def _executor(ray: str | None) -> Executor | None:
     if ray is None:
         return None
-    from corefine.simulation.ray_cluster import RayWorkers, connect
+    from corefine.simulation.ray_cluster import RayExecutor, connect
 
     connect(ray)
-    return RayWorkers()
+    return RayExecutor()
 
 
 def _show(events: Iterable[RunEvent], out: Path) -> None:

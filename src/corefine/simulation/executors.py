@@ -1,4 +1,4 @@
-"""What trains models and predicts documents: this process (`Here`), or a cluster (`ray_cluster.RayWorkers`)."""
+"""Where models are trained and documents predicted: in this process, or on a cluster (`ray_cluster.RayExecutor`)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class TrainedPredictor:
     device: str
 
 
-class Workers(Protocol):
-    """Trains and predicts. All implementations give the same results."""
+class Executor(Protocol):
+    """Trains models and predicts documents. All implementations give the same results."""
 
     def own_device(self, name: str) -> str:
         """The device that this process uses. Raises if no machine that does the work has it."""
@@ -43,8 +43,8 @@ class Workers(Protocol):
         ...
 
 
-class Here:
-    """This process, one thing after another."""
+class LocalExecutor:
+    """Does everything in this process, one thing after another."""
 
     def own_device(self, name: str) -> str:
         from corefine.models.devices import choose_device

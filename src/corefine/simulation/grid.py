@@ -22,7 +22,7 @@ from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
 from corefine.files import write_atomically
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.executors import Here
+from corefine.simulation.executors import LocalExecutor
 from corefine.simulation.runs import check_recipe, check_same, describe, run, writing
 from corefine.simulation.splits import load, plan
 from corefine.simulation.summary import RunRecord, read_record, record_of
@@ -70,7 +70,7 @@ CellResult = CellDone | CellFailed
 def run_grid(cells: Sequence[Cell], out: Path, corpus: Corpus, *, workers: int = 1) -> Iterator[CellResult]:
     """Run the cells that are not finished, `workers` at a time; yields each cell when it is done."""
     for device in {cell.config.device for cell in cells if cell.config.trains}:
-        Here().own_device(device)
+        LocalExecutor().own_device(device)
     left = []
     for cell in cells:
         if (found := finished(cell, out, corpus)) is not None:

@@ -20,7 +20,7 @@ from corefine.models import rules
 from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
 from corefine.prediction import Prediction
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.executors import Here, TrainedPredictor, Workers
+from corefine.simulation.executors import Executor, LocalExecutor, TrainedPredictor
 from corefine.simulation.splits import described
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class NeuralLearner:
     cache      a folder for the states of a frozen encoder
     shared     a folder where the runs of a grid keep their first models: runs that differ only in what they ask have
                the same one; None: every run trains its own
-    workers    what trains and predicts: this process, or a cluster
+    executor   what trains and predicts: this process, or a cluster
     """
 
     def __init__(
@@ -88,13 +88,13 @@ class NeuralLearner:
         folder: Path,
         cache: Path | None = None,
         shared: Path | None = None,
-        workers: Workers | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self.config, self.recipe = config, recipe
         self.dev = tuple(dev) if config.initial else ()  # a field without gold has no development documents
         self.folder, self.cache, self.shared = folder, cache, shared
-        self.workers = workers or Here()
-        self._device = self.workers.own_device(config.device)
+        self.executor = executor or LocalExecutor()
+        self._device = self.executor.own_device(config.device)
         self._share: Model | None = None  # its loaded encoder is used again
         self._trained: TrainedPredictor | None = None
 
@@ -110,7 +110,7 @@ class NeuralLearner:
         jobs = [self._job(tuple(taught), round, final, member) for member in range(self.config.members)]
         for job in jobs:
             self._borrow(job)
-        self.workers.train([job for job in jobs if not job.done], self._share)
+        self.executor.train([job for job in jobs if not job.done], self._share)
         for job in jobs:
             self._lend(job)
         return self._predictor([job.folder for job in jobs])
@@ -118,7 +118,7 @@ class NeuralLearner:
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         if self._trained is None or self._trained.predictor is not predictor:
             return [predictor.predict(document) for document in documents]
-        return self.workers.predict(self._trained, documents)
+        return self.executor.predict(self._trained, documents)
 
     def finished(self, round: int) -> None:
         """Remove the checkpoints of the round before, unless every training begins with them."""

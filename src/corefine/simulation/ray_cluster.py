@@ -143,7 +143,7 @@ def _gpus(device: str) -> int:
     return int(there)
 
 
-class RayWorkers:
+class RayExecutor:
     """Trains the members of a committee and predicts many documents as tasks."""
 
     def own_device(self, name: str) -> str:
@@ -171,9 +171,9 @@ class RayWorkers:
         import ray
 
         if len(documents) <= CHUNK:
-            from corefine.simulation.executors import Here
+            from corefine.simulation.executors import LocalExecutor
 
-            return Here().predict(trained, documents)
+            return LocalExecutor().predict(trained, documents)
         task = _remote(_predict_task, trained.device)
         members = ray.put([pack(folder) for folder in trained.folders])
         chunks = [documents[at : at + CHUNK] for at in range(0, len(documents), CHUNK)]

@@ -30,7 +30,7 @@ from corefine.files import exclusive, home_folder, write_atomically
 from corefine.models.training.recipe import Recipe
 from corefine.simulation.code_hash import SCHEME, code_hash
 from corefine.simulation.config import SimulationConfig
-from corefine.simulation.executors import Here, Workers
+from corefine.simulation.executors import Executor, LocalExecutor
 from corefine.simulation.learners import FixedLearner, Learner, NeuralLearner, recipe_of, starter_weights
 from corefine.simulation.loop import FinishedRounds, RoundDone, RunEvent, simulate
 from corefine.simulation.rows import CorpusInfo, QuestionRow, RoundRow, RunInfo, RunTiming
@@ -53,18 +53,18 @@ def run(
     *,
     resume: bool = False,
     shared: Path | None = None,
-    workers: Workers | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[RunEvent]:
     """Run into a folder, or resume the run there; yields the events of what is left to do.
 
     shared     a folder where the runs of a grid keep the first models that they have in common
-    workers    what trains and predicts; None for this process
+    executor   what trains and predicts; None for this process
     """
     info = describe(config, corpus)
     if (folder / CONFIG).is_file() and not resume:
         raise InputError(f"{folder} already holds a run: resume it with --resume, or choose another folder")
     if config.trains:
-        (workers or Here()).own_device(config.device)  # fail now, not after the corpus is encoded
+        (executor or LocalExecutor()).own_device(config.device)  # fail now, not after the corpus is encoded
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with exclusive(folder, "running into"):
@@ -83,7 +83,7 @@ def run(
         finished = _restore(folder, corpus)
         if finished.rows and finished.rows[-1].final:
             return
-        learner = _learner(config, corpus, folder, shared, workers)
+        learner = _learner(config, corpus, folder, shared, executor)
         for event in simulate(config, tagged(corpus, config), learner, finished=finished):
             if isinstance(event, RoundDone):
                 _save(folder, event)
@@ -176,7 +176,7 @@ def describe(config: SimulationConfig, corpus: Corpus) -> RunInfo:
 
 
 def _learner(
-    config: SimulationConfig, corpus: Corpus, folder: Path, shared: Path | None, workers: Workers | None
+    config: SimulationConfig, corpus: Corpus, folder: Path, shared: Path | None, executor: Executor | None
 ) -> Learner:
     if not config.trains:
         from corefine.models.load import load
@@ -189,7 +189,7 @@ def _learner(
         folder=folder / CHECKPOINTS,
         cache=cache_folder(),
         shared=shared,
-        workers=workers,
+        executor=executor,
     )
 
 
