@@ -45,7 +45,7 @@ strong: $(READY)  ## Train the stronger model that ships; it needs the extra `st
 	$(BIN)/python tools/make_starter.py --name strong
 
 bench: $(READY)  ## Measure every bar on this machine (FASTCOREF=VENV/bin/python: an environment with fastcoref)
-	missed=0; for bar in imports links session scores formats model committee long retraining cold_start first_question answer browser load disturbed large questions; do \
+	missed=0; for bar in imports links session scores formats model speed committee long retraining cold_start first_question answer browser load disturbed large questions; do \
 	  echo "== $$bar"; $(BIN)/python benchmarks/$$bar.py || missed=1; \
 	done; \
 	if test -n "$(FASTCOREF)"; then echo "== fastcoref"; $(BIN)/python benchmarks/fastcoref.py --python $(FASTCOREF) || missed=1; \

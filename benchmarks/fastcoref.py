@@ -61,8 +61,8 @@ class Comparison:
     @property
     def failure(self) -> str | None:
         return missed(
-            Bar("speed over fastcoref's", self.speedup, "at least", 2),
-            Bar("fastcoref's memory over ours", self.memory_ratio, "at least", 1),
+            Bar("speed over fastcoref's", self.speedup, "at least", 4),
+            Bar("fastcoref's memory over ours", self.memory_ratio, "at least", 2),
         )
 
 

@@ -13,18 +13,16 @@ from pathlib import Path
 
 from corefine.document import Document
 from corefine.models.devices import use_threads
-from corefine.models.network.config import ModelConfig
-from corefine.models.network.model import Model
-from corefine.models.resolver import Resolver
+from corefine.models.load import load
 from fastcoref_side import serve
 
 
 def main(documents_file: str, threads: str) -> None:
-    """The default model with new weights, from tokens to entities, one document after another."""
+    """The model that ships, from tokens to entities, one document after another."""
     use_threads(int(threads))
     tokens = json.loads(Path(documents_file).read_text(encoding="utf-8"))
     documents = [Document.from_sentences(str(number), [words]) for number, words in enumerate(tokens)]
-    resolver = Resolver(Model.create(ModelConfig()))
+    resolver = load()
     serve(lambda: resolver.predict(documents))
 
 

@@ -12,6 +12,7 @@ import committee
 import fastcoref
 import long
 import retraining
+import speed
 from corefine.corpora import Corpus
 from corefine.document import Document
 from corefine.errors import InputError
@@ -45,6 +46,16 @@ def test_a_committee_is_measured() -> None:
     assert found.ratio == found.committee_seconds / found.one_seconds
     assert found.members == 2
     assert "a committee of 2" in committee.described(found)
+
+
+def test_the_default_recipe_is_compared_with_the_one_before() -> None:
+    model = ModelConfig(EncoderConfig(kind="bilstm", word_width=8, hidden=8), HeadConfig(hidden=8, pair_width=8))
+    recipe = Recipe(model, TrainingConfig(epochs=3))
+    assert speed.before(recipe).model.head.context == "lstm"
+    found = speed.measure(rounds=1, tokens=60, recipe=recipe)
+    assert found.encoding_speedup == found.encoding_seconds_before / found.encoding_seconds
+    assert found.training_speedup == found.training_seconds_before / found.training_seconds
+    assert "60 tokens" in speed.described(found)
 
 
 @pytest.mark.nightly

@@ -204,3 +204,22 @@ def test_memory_of_a_long_document_is_bounded_by_blocks() -> None:
         torch.testing.assert_close(ranker(inputs).scores, whole)
     finally:
         pair_network.BLOCK.update(before)
+
+
+@pytest.mark.parametrize("head", [{}, {"context": "scan"}, {"pair_depth": 2, "coarse_to_fine": False}])
+def test_mixed_precision_gives_about_the_same_scores_and_gradients(head: dict[str, Any]) -> None:
+    """As in training on a GPU, where the pair network raised an error: its parts had different types of numbers."""
+    doc = document(30)
+    ranker = ranker_of(**head)
+    top = ranker(inputs_of(doc)).top
+    found = []
+    for mixed in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+            ranking = ranker.pairs(inputs_of(doc), ranker.mentions(inputs_of(doc)), top)
+        gradient = gradients(ranker, marginal_loss(ranking, targets_for(ranking, Labels(doc))))
+        found.append((ranking, gradient["pair.first.weight"]))
+    (exact, exact_gradient), (half, half_gradient) = found
+    assert torch.equal(exact.candidates, half.candidates)
+    assert not torch.equal(exact.scores, half.scores)
+    assert torch.allclose(exact.scores, half.scores.float(), atol=0.1)
+    assert torch.cosine_similarity(exact_gradient.flatten(), half_gradient.flatten(), dim=0) > 0.98

@@ -59,18 +59,21 @@ class PairScorer(nn.Module):
         )
         others = candidates.clamp(min=0)
         codes, table = self._features(inputs, top, others, features)
-        scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
-            F.linear(spans, own, self.first.bias),
-            F.linear(spans, other),
-            table,
-            spans if self.project is None else self.project(spans),
-            product,
-            self.score.weight[0],
-            others,
-            codes,
-            self._masks(spans),
-            *self.deeper.parameters(),
-        )
+        left, right = F.linear(spans, own, self.first.bias), F.linear(spans, other)
+        products = spans if self.project is None else self.project(spans)
+        with torch.autocast(spans.device.type, enabled=False):  # it adds up many small gradients: float32
+            scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
+                left.float(),
+                right.float(),
+                table.float(),
+                products.float(),
+                product,
+                self.score.weight[0],
+                others,
+                codes,
+                self._masks(left.float()),
+                *self.deeper.parameters(),
+            )
         return scores + self.score.bias
 
     def nearest(self, size: int, device: torch.device) -> Tensor:
