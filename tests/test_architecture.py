@@ -12,6 +12,9 @@ import pytest
 import corefine
 
 PACKAGE = Path(corefine.__file__).parent
+TESTS = Path(__file__).parent
+APART = ("browser", "benchmarks", "packaging", "helpers", "fixtures")
+"""Folders of tests that are not about one package."""
 ALLOWED = {
     "__main__": {"cli"},
     "errors": set(),
@@ -124,6 +127,22 @@ def test_nothing_but_the_command_line_prints() -> None:
             continue
         calls = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)]
         assert not [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"], file
+
+
+def test_tests_are_where_the_modules_are() -> None:
+    """A folder of tests has the name of a package; a file named as a module is in the folder of that module."""
+    homes: dict[str, set[Path]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        module = path.relative_to(PACKAGE)
+        name, folders = module.stem, {module.parent}
+        if path.name == "__init__.py":
+            name, folders = module.parent.name, {module.parent, module.parent.parent}
+        homes.setdefault(name, set()).update(folders)
+    for file in TESTS.rglob("test_*.py"):
+        folder = file.parent.relative_to(TESTS)
+        if folder.parts[:1] not in [(name,) for name in APART]:
+            assert (PACKAGE / folder).is_dir(), file
+            assert folder in homes.get(file.stem.removeprefix("test_"), {folder}), file
 
 
 def test_public_names_are_sorted_there_and_documented() -> None:
