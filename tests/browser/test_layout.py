@@ -37,8 +37,10 @@ def test_text_and_question_have_room(shared: Server, visit: Open, width: int, he
         inside = [box for box in texts if box[0] >= reader[0] - 1 and box[2] <= reader[2] + 1]
         assert len(inside) == len(texts), f"{address}: the text is wider than its place"
         assert reader[3] - reader[1] > 0.2 * height, f"{address}: the text has too little room"
-        tools = boxes(driver, ".reader-head button")
-        assert all(box[2] <= reader[2] + 1 for box in tools), f"{address}: a button is cut"
+        tools = boxes(driver, ".reader-head button") + boxes(driver, ".review-bar button")
+        assert all(box[2] <= (reader if box[0] < reader[2] else panel)[2] + 1 for box in tools), (
+            f"{address}: a cut button"
+        )
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), address
     driver.annotate(document)
     mention, yes = boxes(driver, ".t.mention")[0], boxes(driver, ".yes")[0]

@@ -41,6 +41,13 @@ def test_review(shared: Server, visit: Open) -> None:
     page = driver.page
     cards = page.locator(".card:not(.once)")
     cards.first.wait_for()
+    found = shared.get(f"/documents/{document}/entities")["entities"]
+    assert any(entity["name"] != entity["mentions"][0]["span"] for entity in found), "a name comes after a noun"
+    for entity, header in zip(found, page.locator(".card").all(), strict=False):
+        if len(entity["mentions"]) > 1:
+            best = next(each["text"] for each in entity["mentions"] if each["span"] == entity["name"])
+            assert header.locator("header .first").inner_text() == best
+
     before = entities(shared, document)
     largest = max(range(len(before)), key=lambda index: len(before[index]))
     card = page.locator(f".card[data-entity='{largest}']")

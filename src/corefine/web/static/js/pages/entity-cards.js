@@ -5,6 +5,9 @@ import { h, quoted, replace, visible } from "../core/dom.js";
 import { percent, plural } from "../core/format.js";
 import { key } from "../text/spans.js";
 
+/** The words of the mention that names an entity best. */
+export const named = ({ name, mentions, first }) => mentions.find(({ span }) => key(span) === key(name))?.text ?? first;
+
 export class EntityCards {
   /** `act` has merge(a, b), split(spans), move(span, to), remove(span), confirm(span); `look(mention, entity)` follows the focus. */
   constructor(act, look) {
@@ -51,14 +54,14 @@ export class EntityCards {
   card(entity, index) {
     const head = h(
       "header",
-      { data: { drag: "entity", label: entity.first }, title: "Drag onto another entity to merge the two" },
-      quoted(entity.first, { class: "first" }),
+      { data: { drag: "entity", label: named(entity) }, title: "Drag onto another entity to merge the two" },
+      quoted(named(entity), { class: "first" }),
       h("span", { class: "count" }, `×${entity.mentions.length}`),
       this.confirmation(entity),
     );
     const card = h(
       "section",
-      { class: entity.mentions.length > 1 ? "card" : "card once", data: { drop: "entity", entity: index }, "aria-label": `${visible(entity.first)}, ${plural(entity.mentions.length, "mention")}` },
+      { class: entity.mentions.length > 1 ? "card" : "card once", data: { drop: "entity", entity: index }, "aria-label": `${visible(named(entity))}, ${plural(entity.mentions.length, "mention")}` },
       entity.mentions.length > 1 ? head : null,
       h("div", { class: "mentions", role: "group" }, ...entity.mentions.map((mention) => this.mention(mention)), entity.mentions.length > 1 ? null : this.confirmation(entity)),
     );
@@ -69,7 +72,7 @@ export class EntityCards {
   /** Whether people have said all of an entity; if not, the button to say it. */
   confirmation(entity) {
     if (entity.confirmed) return h("span", { class: "tag good", title: "People have said all of this" }, "✓ confirmed");
-    return h("button", { type: "button", class: "small quiet confirm-entity", "aria-label": `Confirm ${visible(entity.first)}`, on: { click: () => this.act.confirm(entity.mentions[0].span) } }, "Confirm");
+    return h("button", { type: "button", class: "small quiet confirm-entity", "aria-label": `Confirm ${visible(named(entity))}`, on: { click: () => this.act.confirm(entity.mentions[0].span) } }, "Confirm");
   }
 
   mention(mention) {

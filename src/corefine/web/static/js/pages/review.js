@@ -1,7 +1,7 @@
 /** Review: the entities of a document. Every edit becomes an entry of the log. */
 
 import { clientId, get, post } from "../core/api.js";
-import { EntityCards } from "./entity-cards.js";
+import { EntityCards, named } from "./entity-cards.js";
 import { resolveContradiction } from "../question/contradiction.js";
 import { dialog } from "../core/dialog.js";
 import { button, h, visible } from "../core/dom.js";
@@ -195,7 +195,7 @@ class ReviewPage {
     const [span] = this.cards.chosen;
     if (!span) return this.say("Select a mention of the entity first.", "warn");
     const entity = this.cards.entityOf(span);
-    const to = await this.pick(`Merge “${visible(entity.first)}” with`, entity);
+    const to = await this.pick(`Merge “${visible(named(entity))}” with`, entity);
     return to && this.edit({ kind: "merge", a: entity.mentions[0].span, b: to }, "Merged");
   }
 
