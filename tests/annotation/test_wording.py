@@ -24,6 +24,14 @@ def test_a_name_is_better_than_a_noun_and_a_noun_than_a_pronoun() -> None:
     assert best_name(DOCUMENT, [she, noun, first_name, full]) == full
 
 
+def test_a_name_is_better_than_a_description_with_longer_names() -> None:
+    words = "Then Leoš Janáček met the director of the National Conservatory of Music in New York City again ."
+    document = Document.from_sentences("d", [words.split()])
+    name, description = Span(1, 2), Span(4, 15)
+    assert document.words(description).endswith("York City")
+    assert best_name(document, [name, description]) == name
+
+
 def test_a_capital_that_opens_a_sentence_or_a_quotation_is_no_name() -> None:
     noun, quoted, opening = Span(2, 4), Span(7, 8), Span(17, 18)
     assert best_name(DOCUMENT, [noun, quoted, opening]) == noun

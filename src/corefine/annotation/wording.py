@@ -40,17 +40,19 @@ def quoted_with_place(document: Document, span: Span) -> str:
 def best_name(document: Document, mentions: Iterable[Span]) -> Span:
     """The mention that names an entity best: a name before a noun, a noun before a pronoun.
 
-    Of those with the same words it is the first, which may open a sentence.
+    "Leoš Janáček" comes before "the director of the National Conservatory": a name has at most one word that is
+    not capitalised. Of those with the same words it is the first, which may open a sentence.
     """
     spans = list(mentions)
 
-    def rank(span: Span) -> tuple[bool, int, int]:
+    def rank(span: Span) -> tuple[bool, bool, int, int]:
         opens = document.sentence_starts[document.sentence_of(span)]
         tokens = range(span.start, span.end + 1)
         free = (token for token in tokens if token != opens and document.tokens[token - 1][-1:].isalnum())
         capitals = sum(document.tokens[token][:1].isupper() for token in free)
-        is_name = 2 * capitals >= len(tokens)
-        return not is_pronoun(document, span), min(capitals, MOST_OF_NAME) if is_name else 0, -span.start
+        has_name = 2 * capitals >= len(tokens)
+        is_name = has_name and len(tokens) - capitals <= 1
+        return not is_pronoun(document, span), is_name, min(capitals, MOST_OF_NAME) if has_name else 0, -span.start
 
     words = document.words(max(spans, key=rank)).casefold()
     return min((span for span in spans if document.words(span).casefold() == words), key=document_order)
