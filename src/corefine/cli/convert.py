@@ -31,8 +31,8 @@ def convert(
 ) -> None:
     """Convert between the formats that `corefine formats` lists.
 
-    All that OUT can express is kept. What it cannot express is an error that says what, unless --lossy is given. OUT is
-    written whole or not at all. Files may be packed with gzip (.gz).
+    All that OUT can express is kept. If something cannot be expressed, the command stops and says what it is, unless
+    --lossy is given. OUT is written whole or not at all. Files may be packed with gzip (.gz).
     """
     from corefine.formats.convert import STREAM
     from corefine.formats.convert import convert as run

@@ -28,9 +28,7 @@ Vectors = Annotated[Path | None, typer.Option(help="Word vectors for the recipe 
 Mirror = Annotated[Path | None, typer.Option(help="Folder with corpora as NAME/NAME.jsonl.gz; also COREFINE_MIRROR.")]
 ProjectFolder = Annotated[Path, typer.Option(help="The project's folder.")]
 Database = Annotated[str | None, typer.Option(help="postgresql://..., if the project is not in a file of its folder.")]
-Ray = Annotated[
-    str | None, typer.Option(help="Work on Ray: on this machine, or with an address on the cluster that is there.")
-]
+Ray = Annotated[str | None, typer.Option(help="Run on Ray: on this machine, or on the cluster at this address.")]
 Source = Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, a quoted glob, or - for standard input.")]
 Target = Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.")]
 From = Annotated[str | None, typer.Option("--from", help="Format of IN, if its name does not tell.")]

@@ -38,7 +38,7 @@ def open_project(folder: Path, database: str | None) -> Project:
 
 
 def export(
-    out: Annotated[Path, typer.Argument(help="The file or folder to write; its ending tells what.", metavar="OUT")],
+    out: Annotated[Path, typer.Argument(help="File or folder to write; its ending tells the format.", metavar="OUT")],
     project: ProjectFolder = PROJECT,
     database: Database = None,
     format: Annotated[
