@@ -74,7 +74,7 @@ export class Bar {
     const at = share === null ? "" : ` ${percent(share)}`;
     const doing = error ? " · a problem" : training ? ` · training${at}` : newer;
     for (const element of [this.status, this.inMenu]) {
-      element.textContent = `Model ${version}${doing}`;
+      element.textContent = (version ? `Model ${version}` : "No model yet") + doing;
       element.title = error ?? "";
       element.classList.toggle("training", training);
       element.classList.toggle("failed", Boolean(error));
