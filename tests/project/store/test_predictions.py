@@ -10,7 +10,7 @@ import pytest
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project import Project
-from corefine.project.store.predictions import UNREADABLE, _array, parse
+from corefine.project.store.predictions import DAMAGED, _array, parse
 
 
 def test_predictions_survive_storing(sqlite_project: Project) -> None:
@@ -39,7 +39,7 @@ def test_arrays_are_read_as_numpy_reads_them() -> None:
     buffer = io.BytesIO()
     np.save(buffer, np.array([{}], dtype=object))
     for damaged in (buffer.getvalue(), b"", b"\x93NUMPY"):
-        with pytest.raises(UNREADABLE):
+        with pytest.raises(DAMAGED):
             _array(damaged)
 
 
@@ -52,7 +52,7 @@ def test_damage_anywhere_is_noticed(sqlite_project: Project) -> None:
         for damaged in (changed, sound[:at], sound[:at] + sound[at + 1 :]):
             try:
                 read = parse(damaged)
-            except UNREADABLE:
+            except DAMAGED:
                 continue
             assert read.spans == made.spans  # a date, or a name that stands in the file twice
             assert np.array_equal(read.probabilities, made.probabilities)

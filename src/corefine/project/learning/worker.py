@@ -20,13 +20,12 @@ from typing import TypeVar
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
-from corefine.document import Document
 from corefine.errors import CorefineError, DamagedDocumentError, InputError
 from corefine.files import keep_details
 from corefine.models import rules
 from corefine.prediction import Prediction
 from corefine.project.learning import training
-from corefine.project.learning.long_documents import predict_long
+from corefine.project.learning.long_documents import Predict, predict_long
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
 from corefine.project.store import predictions, schema, settings
@@ -34,7 +33,6 @@ from corefine.project.store.predictions import FAILED, READY, RULES, STARTER, TR
 from corefine.project.work import assignments, imported_entities
 
 IDLE_SECONDS = 0.5
-Predict = Callable[[Document], Prediction]
 T = TypeVar("T")
 
 

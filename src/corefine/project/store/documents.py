@@ -25,7 +25,8 @@ from corefine.project.store.database import Database
 
 DOCUMENTS = schema.documents.c
 LONGEST_NAME = 400
-MOST_PARTS = 2**31
+MOST_STORED_PARTS = 2**31
+"""Part numbers in the database are below this."""
 HEAD = 2000
 """The characters of a stored text in which its language is named, long names included."""
 _LANGUAGE = re.compile(r'"lang": "([^"]*)"')
@@ -240,7 +241,7 @@ def add_new(connection: Connection, new: NewDocument) -> int:
 
 def free_name(connection: Connection, name: str, part: int, *, besides: Container[tuple[str, int]] = ()) -> str:
     """The name, with a number added if it is taken. `besides`: names and parts that are taken as well."""
-    if abs(part) >= MOST_PARTS:
+    if abs(part) >= MOST_STORED_PARTS:
         raise InputError(f"document {name} part {part}: a project has no room for a part of that number")
     found = base = name.replace("\0", "\N{REPLACEMENT CHARACTER}")[:LONGEST_NAME] or "document"
     count = 1

@@ -30,7 +30,7 @@ from corefine.project.store import schema
 RULES, STARTER, TRAINED = "rules", "starter", "trained"
 TRAINING, READY, FAILED = "training", "ready", "failed"
 
-UNREADABLE = (
+DAMAGED = (
     OSError, EOFError, ValueError, KeyError, TypeError, OverflowError, MemoryError, RuntimeError, BadZipFile,
     zlib.error, struct.error, InputError,
 )  # fmt: skip
@@ -151,7 +151,7 @@ class Predictions:
             raise ModelError(f"the prediction of version {version} cannot be read ({error.strerror})") from error
         try:
             return parse(content)
-        except UNREADABLE as error:
+        except DAMAGED as error:
             with suppress(OSError):
                 path.unlink()  # so that it is computed again
             raise ModelError(

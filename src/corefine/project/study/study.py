@@ -40,9 +40,6 @@ INSTRUCTIONS = """\
 - In a session of *first appearances only*, you see no antecedent: mark at once where the entity first appears.
 """
 
-KINDS = (Protocol.DISCRETE, Protocol.FOLLOW_UP)
-"""The protocols that a session can have."""
-
 
 @dataclass(frozen=True, slots=True)
 class StudyQuestion:

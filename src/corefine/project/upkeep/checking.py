@@ -163,7 +163,7 @@ def check_predictions(project: Project) -> Iterator[Finding]:
 def prediction_problem(path: Path, tokens: int) -> str | None:
     try:
         found = predictions.parse(path.read_bytes())
-    except predictions.UNREADABLE as error:
+    except predictions.DAMAGED as error:
         return f"it cannot be read: {error}"
     if any(span.end >= tokens for span in found.spans):
         return "it is about another text"
