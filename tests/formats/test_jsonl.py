@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corefine.document import Document, Span, SplitSpan
-from corefine.errors import Fault, FormatError
+from corefine.errors import Fault, FormatError, InputError
 from corefine.formats import find_files, read
 from corefine.formats.fields import WrongError, as_pair, as_pairs
 from helpers.format_making import read_bytes, rendered, with_faults
@@ -178,6 +178,14 @@ def test_a_json_file_may_be_one_text(indent: int | None, several: bool, tmp_path
     assert [document.name for document in documents] == ["made-1", "made-2"][: len(records)]
     assert all(document.clusters == ((Span(0, 0), Span(2, 2)),) for document in documents)
     assert [found.path for found in find_files([str(tmp_path)])] == [path]
+
+
+def test_a_text_alone_does_not_make_a_json_file_a_document(tmp_path: Path) -> None:
+    """As in Label Studio's short export, whose labels would be lost."""
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps([{"text": "Ann sat.", "label": [{"start": 0, "end": 3, "labels": ["Person"]}]}]))
+    with pytest.raises(InputError, match="does not look like jsonl"):
+        list(read(path))
 
 
 def test_a_first_line_that_is_cut_off_spoils_only_itself() -> None:

@@ -248,6 +248,26 @@ def test_spacy_reads_what_was_written(tmp_path: Path) -> None:
     assert read_all(path) == [document, replace(document, name="b")]
 
 
+def test_a_docbin_with_the_clusters_of_fastcoref_or_heads_alone(tmp_path: Path) -> None:
+    """fastcoref's component sets `doc._.coref_clusters`, the experimental one of spaCy groups of heads."""
+    import spacy
+    from spacy.tokens import DocBin
+
+    doc = spacy.blank("en")("Ann left.\n\nShe smiled.")
+    doc.user_data["._.", "coref_clusters", None, None] = [[(0, 3), (11, 14)]]
+    doc.user_data["._.", "coref_chains", None, None] = [[0, 4]]
+    for token in doc:
+        token.is_sent_start = token.i in (0, 3)
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[doc], store_user_data=True).to_disk(path)
+    (document,), (fault,) = read_sample(path)
+    assert (document.clusters, document.sentence_starts) == ((((0, 0), (3, 3)),), (0, 3))
+    assert fault.what == "doc._.coref_chains may hold coreference, which was not read"
+    doc.spans["coref_head_clusters_1"] = [doc[0:1], doc[5:6]]
+    DocBin(docs=[doc]).to_disk(path)
+    assert read_all(path)[0].clusters == (((0, 0), (4, 4)),)
+
+
 def test_tei_keeps_its_markup_and_takes_new_mentions(format_samples: Path, tmp_path: Path) -> None:
     (document,), _ = read_sample(format_samples / "tei/corefannotator_test.xml")
     path = tmp_path / "a.xml"

@@ -2,7 +2,8 @@
 
 Groups called `coref_clusters_1`, `coref_clusters_2` and so on are read, as corefine, spaCy's experimental coreference
 component and others write them, and so are groups of any name in which the word "coref" or "cluster" occurs and that
-ends in a number. What does not fit into a Doc is stored in `doc.user_data`.
+ends in a number. Without such groups, `doc._.coref_clusters` is read, as fastcoref fills it. What does not fit into a
+Doc is stored in `doc.user_data`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from corefine.document import Document, Span
 from corefine.formats import losses as lost
 from corefine.formats.expresses import ANY, Expresses
 from corefine.formats.expresses import losses as undeclared
-from corefine.formats.fields import WrongError, flat, get_field, json_value
+from corefine.formats.fields import WrongError, as_list, as_pair, flat, get_field, json_value
 from corefine.formats.source import Source
 from corefine.formats.token_json import hulls
 from corefine.formats.tokens import differing, overlapping, text_of
@@ -31,6 +32,7 @@ KEY = "corefine"
 
 PREFIX = "coref_clusters"
 _GROUP = re.compile(r".*(coref|cluster).*\d+", re.IGNORECASE)
+_COREFERENCE = re.compile("coref|cluster", re.IGNORECASE)
 _HEADS = re.compile(r".*head.*", re.IGNORECASE)
 LAYERS = {"lemma": "lemma_", "xpos": "tag_", "upos": "pos_"}
 EXPRESSES = Expresses(
@@ -80,17 +82,24 @@ def _document(source: Source, doc: Doc, name: str, part: int, about: dict[str, A
     at = {token.i: place for place, token in enumerate(kept)}
     starts = [0] if kept else []
     if doc.has_annotation("SENT_START"):
-        starts = [place for place, token in enumerate(kept) if place == 0 or token.is_sent_start]
+        last = -1
+        for place, token in enumerate(kept):  # a sentence may begin with a token of white space
+            if place and any(doc[i].is_sent_start for i in range(last + 1, token.i + 1)):
+                starts.append(place)
+            last = token.i
     clusters: dict[str, list[Span]] = {}
     others = []
+    named = [key for key in doc.spans if _GROUP.fullmatch(key)]
+    chosen = [key for key in named if not _HEADS.fullmatch(key)] or named  # heads, if there is nothing else
     for key, group in doc.spans.items():
-        if _GROUP.fullmatch(key) and not _HEADS.fullmatch(key):
+        if key in chosen:
             clusters[key] = [span for found in group if (span := _span(found.start, found.end, at)) is not None]
         else:
             others.append(key)
     if others:
-        what = f"span groups {', '.join(others)[:80]} are not coreference and were left out"
+        what = f"span groups {', '.join(others)[:80]} were not read as coreference and left out"
         source.fault(what, fatal=False)
+    clusters = clusters or _of_extensions(source, doc, at)
     layers = {name: tuple(getattr(token, field) for token in kept) for name, field in LAYERS.items()}
     layers = {name: cells for name, cells in layers.items() if any(cells)}
     for layer, cells in get_field(about, "layers", dict, {}).items():
@@ -103,6 +112,32 @@ def _document(source: Source, doc: Doc, name: str, part: int, about: dict[str, A
         fields["text"] = get_field(about, "text", str, doc.text)
         fields["offsets"] = tuple((token.idx, token.idx + len(token)) for token in kept)
     return source.document(name, [token.text for token in kept], starts, clusters, part=part, **fields)
+
+
+def _of_extensions(source: Source, doc: Doc, at: dict[int, int]) -> dict[str, list[Span]]:
+    """The clusters that fastcoref's component puts into `doc._.coref_clusters`, as characters of the text."""
+    data: dict[Any, Any] = doc.user_data
+    held = {key[1]: value for key, value in data.items() if isinstance(key, tuple) and key[:1] == ("._.",)}
+    clusters: dict[str, list[Span]] = {}
+    for number, cluster in enumerate(as_list(_lists(held.pop(PREFIX, None) or []), PREFIX), start=1):
+        spans = clusters[f"{PREFIX} {number}"] = []
+        for pair in as_list(cluster, PREFIX):
+            start, end = as_pair(pair, PREFIX)
+            found = doc.char_span(start, end, alignment_mode="expand") if 0 <= start < end <= len(doc.text) else None
+            if found is None:
+                source.fault(f"characters {start}-{end} of {PREFIX} are outside the text", mendable=True)
+            elif (span := _span(found.start, found.end, at)) is not None:
+                spans.append(span)
+    unread = sorted(name for name, value in held.items() if value and _COREFERENCE.search(str(name)))
+    if unread:
+        what = f"doc._.{', doc._.'.join(unread)} may hold coreference, which was not read"
+        source.fault(what[:200], fatal=False)
+    return clusters
+
+
+def _lists(value: Any) -> Any:
+    """The value with lists in place of tuples, which spaCy makes of them."""
+    return [_lists(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _span(start: int, end: int, at: dict[int, int]) -> Span | None:

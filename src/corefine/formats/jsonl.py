@@ -46,6 +46,9 @@ FIELDS = frozenset(
     "genre lang text offsets layers extra".split()
 )
 
+SURE = frozenset(("sentences", "tokens", "clusters"))
+"""Fields that show that an object with a text is a document."""
+
 EXPRESSES = Expresses(
     crossing=True,
     discontinuous=True,

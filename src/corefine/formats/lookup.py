@@ -43,7 +43,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> Format:
     likely = with_ending(ending)
     if len(likely) == 1 and ending not in GENERIC:
         return likely[0]
-    found = _looking_like(head_of(path), likely or list(known_formats().values()))
+    found = _looking_like(head_of(path), likely or list(known_formats().values()), generic=ending in GENERIC)
     if found is not None:
         return found
     if likely and ending not in GENERIC:
@@ -61,10 +61,15 @@ def format_of_stream(head: Head) -> Format:
     return found
 
 
-def _looking_like(head: Head, formats: Iterable[Format]) -> Format | None:
-    """The first format that the head looks like. JSON lines comes last, because others share its field names."""
+def _looking_like(head: Head, formats: Iterable[Format], *, generic: bool = False) -> Format | None:
+    """The first format that the head looks like. JSON lines comes last, because others share its field names.
+
+    In a file with a `generic` ending, a text alone does not make JSON a document.
+    """
     ordered = sorted(formats, key=lambda format_: format_.name == jsonl.NAME)
-    return next((format_ for format_ in ordered if format_.looks is not None and format_.looks(head)), None)
+    found = next((format_ for format_ in ordered if format_.looks is not None and format_.looks(head)), None)
+    is_text = found is not None and found.name == jsonl.NAME and not jsonl.SURE.intersection(head.keys)
+    return None if generic and is_text else found
 
 
 def _names(formats: Iterable[Format]) -> str:
@@ -86,7 +91,7 @@ def knows(path: Path) -> bool:
     ending = ending_of(path)
     likely = with_ending(ending)
     if ending in GENERIC and path.is_file():
-        return _looking_like(head_of(path), likely) is not None
+        return _looking_like(head_of(path), likely, generic=True) is not None
     return bool(likely)
 
 
