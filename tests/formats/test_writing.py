@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import corefine
 from corefine import files
-from corefine.document import Document
-from corefine.errors import InputError, LossError
+from corefine.document import Document, Span
+from corefine.errors import Fault, InputError, LossError
 from corefine.formats import FORMATS, format_for, knows, read_all, write
 from corefine.formats.text import file_stem, name_and_part
 
@@ -137,3 +137,43 @@ def test_names_become_file_names_and_come_back(name: str, part: int) -> None:
     assert name_and_part(stem) == (name, part)
     assert not set(stem) & set('/\\\0\n:*?"<>|')
     assert not stem.startswith(".")
+
+
+SPOKEN = {"speakers": ("Bo", "Bo", None)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "offsets", "lost"),
+    [
+        ("uima-json", "Ann ran home", ((0, 3), (4, 12), (8, 12)), "overlapping tokens"),
+        ("xmi", "Ann ran home", ((0, 3), (4, 12), (8, 12)), "overlapping tokens"),
+        ("spacy", "Ann ran, home", ((0, 3), (4, 7), (9, 13)), "text between tokens"),
+    ],
+)
+def test_tokens_that_a_format_cannot_hold_are_told_and_what_is_written_is_sound(
+    tmp_path: Path, name: str, text: str, offsets: tuple[tuple[int, int], ...], lost: str
+) -> None:
+    """These outputs were refused by `corefine check`: overlapping tokens, and a speaker too few for a further token."""
+    tokens = tuple(text[start:end] for start, end in offsets)
+    source = Document("d", tokens, (0,), [[Span(0, 0), Span(2, 2)]], text=text, offsets=offsets, **SPOKEN)  # type: ignore[arg-type]
+    out = tmp_path / f"d{FORMATS[name].endings[0]}"
+    with pytest.raises(LossError, match=lost):
+        write(source, out, format=name)
+    write(source, out, format=name, lossy=True)
+    faults: list[Fault] = []
+    (again,) = read_all(out, name, on_fault=faults.append)
+    assert not faults
+    assert [[again.words(span) for span in cluster] for cluster in again.clusters] == [["Ann", "home"]]
+    if name == "spacy":
+        assert again.tokens == ("Ann", "ran", ",", "home")
+        assert again.speakers == ("Bo", "Bo", None, None)
+
+
+def test_a_mention_that_ends_with_an_empty_token_ends_before_it(tmp_path: Path) -> None:
+    source = Document("d", ("Ann", "", "ran"), (0,), [[Span(0, 1), Span(2, 2)]])
+    out = tmp_path / "d.tsv"
+    write(source, out, format="webanno", lossy=True)
+    faults: list[Fault] = []
+    (again,) = read_all(out, "webanno", on_fault=faults.append)
+    assert not faults
+    assert [again.words(span) for span in again.clusters[0]] == ["Ann", "ran"]

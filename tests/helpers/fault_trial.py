@@ -57,6 +57,7 @@ class Trial:
     url: str | None
     cases: Counter[str] = field(default_factory=Counter)
     refused: int = 0
+    damaged: bool = False  # whether documents and predictions may be unreadable
     _names: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
@@ -96,6 +97,7 @@ class Trial:
 
     def run_files(self, name: str, prepare: Callable[[Trial], Write]) -> None:
         """The same for every use of a file in the project's folder."""
+        self.damaged = True
         faults, kept = FileFaults(self.folder), self.folder.with_name("kept-predictions")
         shutil.copytree(self.project.predictions.folder, kept)
         for warm in (True, False):

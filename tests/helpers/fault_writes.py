@@ -126,7 +126,7 @@ def draw_study(trial: Trial) -> Write:
         with project.database.read() as connection:
             questions = connection.execute(select(func.count()).select_from(schema.study_questions)).scalar_one()
             minutes_kept = settings.get(connection, "study", {}).get("minutes")
-        assert questions in (0, 8)
+        assert questions in (0, 8) or (trial.damaged and questions < 8)  # a damaged document is left out
         return int(minutes_kept == minutes)
 
     return Write("POST", "study", {"minutes": minutes, "documents": 4, "questions": 4}, applied, repeats=False)

@@ -185,14 +185,21 @@ def render(document: Document) -> bytes:
         doc.spans[f"{PREFIX}_{number}"] = [doc[places[span.start] : places[span.end] + 1] for span in cluster]
     upos = document.layers.get("upos", ())
     own = {"lemma", "xpos"} | ({"upos"} if set(upos) <= _UPOS else set())
+    token_of = {place: token for token, place in enumerate(places)}
+    kept = [token_of.get(place) for place, word in enumerate(words) if word.strip()]  # what a reader takes for tokens
     about = {
         "doc_key": document.name,
         "part": document.part or None,
         "genre": document.genre,
         "language": document.language,
-        "speakers": document.speakers,
+        "speakers": document.speakers and [document.speakers[at] if at is not None else None for at in kept],
         "plain": document.text is None or None,
-        "layers": {name: cells for name, cells in document.layers.items() if name not in own} or None,
+        "layers": {
+            name: [cells[at] if at is not None else "_" for at in kept]
+            for name, cells in document.layers.items()
+            if name not in own
+        }
+        or None,
         "extra": dict(document.extra) or None,
     }
     doc.user_data[KEY] = json.dumps({key: value for key, value in about.items() if value is not None})
@@ -217,8 +224,9 @@ def _words(document: Document, text: str, offsets: Any) -> tuple[list[str], list
             spaces[-1] = True
             between = between[1:]
         if between:
-            words.append(between)
-            spaces.append(False)
+            spaced = between.endswith(" ") and not between.isspace()
+            words.append(between.removesuffix(" ") if spaced else between)
+            spaces.append(spaced)
             starts.append(False)
 
     for token, (start, end) in enumerate(offsets):

@@ -192,6 +192,20 @@ def apart(offsets: Sequence[Characters]) -> list[Characters]:
     return made
 
 
+def without_ends(clusters: Iterable[Sequence[Span]], kept: Sequence[int]) -> list[list[Span]]:
+    """The mentions reduced to the tokens that are kept (in order). A mention that comes out twice stands once."""
+    taken: set[Span] = set()
+    found: list[list[Span]] = []
+    for cluster in clusters:
+        found.append([])
+        for span in cluster:
+            inside = kept[bisect_left(kept, span.start) : bisect_right(kept, span.end)]
+            if inside and (reduced := Span(inside[0], inside[-1])) not in taken:
+                taken.add(reduced)
+                found[-1].append(reduced)
+    return [cluster for cluster in found if cluster]
+
+
 def splitting_losses(document: Document, *, cuts: Iterable[int] = (), sentence_a_line: bool) -> Counter[str]:
     """What is lost if only the text is kept, and split again."""
     text, offsets = text_of(document)

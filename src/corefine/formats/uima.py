@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from corefine.formats.expresses import losses as undeclared
 from corefine.formats.source import Source
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import Tokens, differing, overlapping, text_of, tokenise
+from corefine.formats.tokens import Tokens, differing, overlapping, text_of, tokenise, without_ends
 from corefine.formats.uima_types import (
     CHAIN,
     LINK,
@@ -261,6 +261,7 @@ def losses(document: Document) -> Counter[str]:
         tokens_that_differ_from_the_text=differing(document),
         tokens_of_white_space=sum(not text[a:z].strip() for a, z in offsets),
         texts_without_tokens=not document.tokens and bool(text.strip()),
+        overlapping_tokens=overlapping(offsets),
     )
 
 
@@ -292,6 +293,8 @@ def _cas(document: Document) -> Cas:
     """The CAS to write: the one that was read, or a new one, with the document's entities."""
     content = document.extra.get(KEPT)
     kept = content if isinstance(content, dict) else {}
+    if overlapping(text_of(document)[1]):  # a CAS cannot hold that: the tokens make a text of their own
+        document = replace(document, text=None, offsets=None)
     text, offsets = text_of(document)
     with library() as cassis:
         cas: Any = None
@@ -359,18 +362,7 @@ def _add_entities(cas: Cas, document: Document, kept: dict[str, Any], offsets: A
 def _solid(clusters: list[list[Span]], text: str, offsets: Sequence[tuple[int, int]]) -> list[list[Span]]:
     """The mentions without white-space tokens at their ends, which readers of a CAS ignore."""
     solid = [token for token, (start, end) in enumerate(offsets) if text[start:end].strip()]
-    if len(solid) == len(offsets):
-        return clusters
-    taken: set[Span] = set()
-    found: list[list[Span]] = []
-    for cluster in clusters:
-        found.append([])
-        for span in cluster:
-            inside = solid[bisect_left(solid, span.start) : bisect_right(solid, span.end)]
-            if inside and (reduced := Span(inside[0], inside[-1])) not in taken:
-                taken.add(reduced)
-                found[-1].append(reduced)
-    return [cluster for cluster in found if cluster]
+    return clusters if len(solid) == len(offsets) else without_ends(clusters, solid)
 
 
 def render_xmi(document: Document) -> str:

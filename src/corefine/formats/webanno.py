@@ -23,7 +23,7 @@ from corefine.formats.source import Source
 from corefine.formats.standoff import utf16
 from corefine.formats.text import name_and_part
 from corefine.formats.token_json import hulls
-from corefine.formats.tokens import Characters, apart, differing, overlapping, text_of
+from corefine.formats.tokens import Characters, apart, differing, overlapping, text_of, without_ends
 
 NAME = "webanno"
 FORMAT = "#FORMAT=WebAnno TSV 3.3"
@@ -368,7 +368,8 @@ def _links(document: Document, kept: dict[str, Any]) -> list[list[_Written]]:
     """The links of each token."""
     known = {str(place): about for place, about in lost.entries(kept, "link features", 2) if isinstance(about, dict)}
     found: list[list[_Written]] = [[] for _ in document.tokens]
-    for chain, cluster in enumerate(hulls(document), start=1):
+    full = [token for token, (start, end) in enumerate(text_of(document)[1]) if start < end]  # readers skip the empty
+    for chain, cluster in enumerate(without_ends(hulls(document), full), start=1):
         for number, span in enumerate(cluster, start=1):
             about = {str(key): str(value) for key, value in known.get(str(span), {}).items()}
             for token in range(span.start, span.end + 1):
