@@ -223,6 +223,8 @@ def test_bad_utf8_spoils_only_its_line() -> None:
         ("gold.clusters", {"gold": {"clusters": [[[0, 0], [2, 2]]]}}),
         ("annotations.cluster", {"annotations": [{"start": 0, "end": 3, "cluster": 1}]}),
         ("predicted_clusters", {"predicted_clusters": [[[0, 0], [2, 2]]]}),
+        ("antecedents", {"antecedents": [-1, -1, 0]}),
+        ("links", {"links": [[[2, 2], [0, 0]]]}),
     ],
 )
 def test_coreference_under_other_names_is_refused_by_name(field: str, fields: dict[str, Any]) -> None:
@@ -232,6 +234,12 @@ def test_coreference_under_other_names_is_refused_by_name(field: str, fields: di
     assert [document.clusters for document in documents] == [()]
     assert f"clusters is empty, but the field {field}" in faults[0].what
     assert one(tokens=["Ann", "met", "her"], clusters=[[[0, 0]]], **fields).clusters == (((0, 0),),)
+
+
+def test_links_to_pages_are_no_coreference() -> None:
+    documents, faults = with_faults(b'{"tokens": ["a"], "links": ["https://example.org"]}', "jsonl")
+    assert len(documents) == 1
+    assert not faults
 
 
 def test_other_objects_are_kept() -> None:

@@ -71,7 +71,7 @@ FOREIGN = {
 }
 """Fields of other formats, and which."""
 
-_COREFERENCE = re.compile("coref|cluster|chain|mention|relation|entit|span|anaph", re.IGNORECASE)
+_COREFERENCE = re.compile("coref|cluster|chain|mention|relation|entit|span|anaph|antecedent", re.IGNORECASE)
 _SURELY = re.compile("coref|cluster|chain|anaph|antecedent", re.IGNORECASE)
 
 T = TypeVar("T")
@@ -217,7 +217,8 @@ def _unread(record: dict[str, Any]) -> Iterator[str]:
     for field, value in record.items():
         if field in FIELDS or not value or not isinstance(value, list | dict):
             continue
-        if _COREFERENCE.search(field):
+        pairs = isinstance(value, list) and all(isinstance(each, list) for each in value)
+        if _COREFERENCE.search(field) or (pairs and "link" in field.lower()):  # other links are addresses
             yield field
             continue
         inner = value if isinstance(value, list) else [value]
