@@ -11,8 +11,9 @@ from corefine.document import Document
 from corefine.models.network import pair_network
 from corefine.models.network.config import HeadConfig
 from corefine.models.network.inputs import make_inputs
+from corefine.models.network.pair_features import DISTANCES
 from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
-from corefine.models.network.pairs import DISTANCES, PairScorer
+from corefine.models.network.pairs import PairScorer
 from corefine.models.network.spans import TopSpans
 
 CPU = torch.device("cpu")

@@ -22,9 +22,10 @@ WIDTH = 12
 
 
 def document(length: int, *, seed: int = 0) -> Document:
-    """Words that repeat, two speakers and nobody, sentences of seven tokens."""
+    """Words that repeat, two of them names, in and out of quotations; two speakers and nobody; sentences of seven."""
     chance = torch.Generator().manual_seed(seed)
-    words = [f"w{number}" for number in torch.randint(0, 6, (length,), generator=chance).tolist()]
+    known = ("w0", "w1", "w2", "w3", "Anna", "Bob", '"')
+    words = [known[number] for number in torch.randint(0, len(known), (length,), generator=chance).tolist()]
     sentences = [words[start : start + 7] for start in range(0, length, 7)]
     speakers = tuple((None, "Ann", "Bob")[token // 5 % 3] for token in range(length))
     clusters = [[(start, start + start % 3) for start in range(first, length - 3, 9)] for first in range(4)]
@@ -62,6 +63,8 @@ HEADS = st.fixed_dictionaries(
         "min_spans": st.sampled_from([1, 6]),
         "speakers": st.booleans(),
         "string_match": st.booleans(),
+        "names": st.booleans(),
+        "quotations": st.booleans(),
         "surface": st.booleans(),
         "genres": st.sampled_from([(), ("play",), ("news",)]),
         "within_sentences": st.booleans(),
@@ -95,11 +98,11 @@ def test_a_change_of_the_function_is_noticed() -> None:
     """The comparison above could not tell two functions apart if both ignored an input."""
     doc = document(50)
     inputs = inputs_of(doc)
-    for feature in ("speakers", "string_match"):
+    for feature, table in (("speakers",) * 2, ("string_match", "matches"), ("names",) * 2, ("quotations",) * 2):
         ranker = ranker_of(**{feature: True})
         before = ranker(inputs).scores
         with torch.no_grad():
-            (ranker.pair.speakers if feature == "speakers" else ranker.pair.matches).weight.mul_(3)
+            getattr(ranker.pair, table).weight.mul_(3)
         assert not torch.allclose(before, ranker(inputs).scores)
 
 
@@ -123,6 +126,14 @@ def test_a_ranking_is_a_prediction(length: int, coarse: bool, window: int, candi
         real = [other for other in listed if other >= 0]
         assert len(real) == min(row, candidates, window if coarse else row)
         assert all(row - other <= window for other in real) or not coarse
+
+
+def test_prediction_may_consider_more_candidates_than_training() -> None:
+    inputs = inputs_of(document(60))
+    for coarse in (False, True):
+        ranker = ranker_of(coarse_to_fine=coarse, candidates=3, candidates_predicted=11)
+        assert ranker.train()(inputs).candidates.shape[1] == 3
+        assert ranker.eval()(inputs).candidates.shape[1] == 11
 
 
 def test_coarse_to_fine_with_room_for_all_ranks_all() -> None:

@@ -69,6 +69,7 @@ class HeadConfig(Config):
     max_span_width: PositiveInt = setting(10, "Tokens in the widest span.")
     spans_per_word: PositiveFloat = setting(0.4, "Top spans that are kept, as a share of the tokens.")
     candidates: PositiveInt = setting(100, "Antecedents considered for each top span (K).")
+    candidates_predicted: NonNegativeInt = setting(0, "The same in prediction, where documents are not cut; 0: K.")
     min_spans: PositiveInt = setting(6, "Top spans that are kept even if the text is very short.")
     within_sentences: bool = setting(False, "Whether spans end with their sentence (Lee et al.).")
     non_crossing: bool = setting(False, "Whether top spans may not cross one another (Lee et al.; slower).")
@@ -83,6 +84,8 @@ class HeadConfig(Config):
     speakers: bool = setting(False, "Pair feature: same speaker, another, or unknown.")
     genres: tuple[str, ...] = setting((), "Genres with an embedding of their own; all others are unknown.")
     string_match: bool = setting(True, "Pair feature: same words, same last word, or neither; case is ignored.")
+    names: bool = setting(False, "Pair feature: whether they share a capitalised word that never occurs in lower case.")
+    quotations: bool = setting(False, "Pair feature: within one quotation, in different ones, or outside.")
     surface: bool = setting(True, "Token feature: letter case, digits, quotation. An uncased encoder loses them.")
 
     context: Literal["none", "lstm", "scan"] = setting("none", "A layer over the encoder's states: none, lstm or scan.")

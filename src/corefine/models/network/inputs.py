@@ -14,7 +14,7 @@ from corefine.errors import InputError
 
 OPENING = frozenset({"“", "«", "„", "``", '"'})
 CLOSING = frozenset({"”", "»", "''", '"'})
-PER_TOKEN = ("sentences", "speakers", "words", "surfaces")
+PER_TOKEN = ("sentences", "speakers", "words", "names", "surfaces")
 
 
 class Surface(IntEnum):
@@ -38,6 +38,7 @@ class Inputs:
     sentences    [T] which sentence a token is in
     speakers     [T] who speaks it, 0 for unknown; numbered within the document
     words        [T] which word it is, letter case aside; numbered within the document
+    names        [T] the same for words that look like names, 0 for all others
     surfaces     [T] 2 x Surface, plus 1 within quotation marks
     genre        0 for unknown, otherwise 1 + the place in `HeadConfig.genres`
     """
@@ -46,6 +47,7 @@ class Inputs:
     sentences: Tensor
     speakers: Tensor
     words: Tensor
+    names: Tensor
     surfaces: Tensor
     genre: int = 0
 
@@ -75,11 +77,13 @@ def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) 
         sentences.append(current)
     speakers = document.speakers or (None,) * len(document)
     genre = genres.index(document.genre) + 1 if document.genre in genres else 0
+    words = _numbers(token.lower() for token in document.tokens)
     return Inputs(
         states,
         sentences=torch.tensor(sentences, dtype=torch.long),
         speakers=_numbers(speakers),
-        words=_numbers(token.lower() for token in document.tokens),
+        words=words,
+        names=words * torch.tensor(_looks_like_name(document.tokens), dtype=torch.long),
         surfaces=torch.tensor(_surfaces(document, starts), dtype=torch.long),
         genre=genre,
     )
@@ -89,6 +93,12 @@ def _numbers(values: Iterable[Hashable]) -> Tensor:
     """The values numbered from 1 in order of appearance; 0 for None."""
     numbers: dict[Hashable, int] = {None: 0}
     return torch.tensor([numbers.setdefault(value, len(numbers)) for value in values], dtype=torch.long)
+
+
+def _looks_like_name(tokens: Sequence[str]) -> list[bool]:
+    """Which tokens are capitalised, never occur in lower case in the document, and are no abbreviations ("Mr.")."""
+    lower = {token for token in tokens if token.islower()}
+    return [token[:1].isupper() and token[-1] != "." and token.lower() not in lower for token in tokens]
 
 
 def _surfaces(document: Document, starts: set[int]) -> list[int]:

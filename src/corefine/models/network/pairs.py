@@ -12,12 +12,20 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import FULL, HeadConfig
 from corefine.models.network.inputs import Inputs
+from corefine.models.network.pair_features import (
+    DISTANCE_VALUES,
+    MATCH_VALUES,
+    NAME_VALUES,
+    QUOTE_VALUES,
+    SPEAKER_VALUES,
+    SpanWords,
+    distances,
+    quotations,
+    speakers,
+)
 from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
 from corefine.models.network.spans import MASKED, TopSpans
 from corefine.prediction import NONE
-
-DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
-"""Bucket b holds distances from DISTANCES[b - 1] up to below DISTANCES[b], counted in top spans."""
 
 COARSE_WIDTH = 64
 """The width of the two projections whose product is a pair's coarse score."""
@@ -36,17 +44,24 @@ class PairScorer(nn.Module):
             normal = nn.LayerNorm(self.product_size, elementwise_affine=False)
             self.project = nn.Sequential(nn.Linear(size, self.product_size), normal)
         feature = config.feature_width
-        self.distances = nn.Embedding(len(DISTANCES) + 1, feature)
-        self.matches = nn.Embedding(3, feature) if config.string_match else None
-        self.speakers = nn.Embedding(3, feature) if config.speakers else None
+        self.distances = nn.Embedding(DISTANCE_VALUES, feature)
+        self.matches = nn.Embedding(MATCH_VALUES, feature) if config.string_match else None
+        self.speakers = nn.Embedding(SPEAKER_VALUES, feature) if config.speakers else None
         self.genres = nn.Embedding(1 + len(config.genres), feature) if config.genres else None
-        tables = [self.distances, self.matches, self.speakers, self.genres]
+        self.names = nn.Embedding(NAME_VALUES, feature) if config.names else None
+        self.quotations = nn.Embedding(QUOTE_VALUES, feature) if config.quotations else None
+        tables = [self.distances, self.matches, self.speakers, self.genres, self.names, self.quotations]
         features = feature * sum(table is not None for table in tables)
         self.first = nn.Linear(2 * size + self.product_size + features, config.hidden)
         self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.pair_depth - 1))
         self.score = nn.Linear(config.hidden, 1)
         self.coarse_left = nn.Linear(size, COARSE_WIDTH) if config.coarse_to_fine else None
         self.coarse_right = nn.Linear(size, COARSE_WIDTH, bias=False) if config.coarse_to_fine else None
+
+    @property
+    def most_candidates(self) -> int:
+        """K: how many antecedents are considered for each top span."""
+        return self.config.candidates if self.training else self.config.candidates_predicted or self.config.candidates
 
     def forward(self, inputs: Inputs, top: TopSpans, spans: Tensor, candidates: Tensor) -> Tensor:
         """Scores [N, K]; ignore those of padding.
@@ -78,36 +93,32 @@ class PairScorer(nn.Module):
 
     def nearest(self, size: int, device: torch.device) -> Tensor:
         """The K previous spans of each span, nearest first: [N, K]."""
-        reach = min(self.config.candidates, max(size - 1, 0))
+        reach = min(self.most_candidates, max(size - 1, 0))
         own = torch.arange(size, device=device)[:, None]
         return (own - 1 - torch.arange(reach, device=device)).clamp(min=NONE)
 
     def _features(self, inputs: Inputs, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
         """The features of each pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
-        feature = self.config.feature_width
-        size = len(top)
-        own = torch.arange(size, device=others.device)[:, None]
-        bounds = torch.tensor(DISTANCES, device=others.device)
-        codes = torch.bucketize(own - others, bounds, right=True)
-        tables, sizes = [self.distances.weight], [len(DISTANCES) + 1]
+        own = torch.arange(len(top), device=others.device)[:, None]
+        tables = [(self.distances.weight, distances(own, others))]
+        words = SpanWords.of(inputs, top)
         if self.matches is not None:
-            strings = _strings(inputs, top)
-            last = inputs.words[top.ends]
-            same = (strings[own] == strings[others]).long() + (last[own] == last[others]).long()
-            codes = codes * 3 + same
-            tables.append(self.matches.weight)
-            sizes.append(3)
+            tables.append((self.matches.weight, words.matches(own, others)))
         if self.speakers is not None:
-            speakers = inputs.speakers[top.starts]
-            known = (speakers[own] > 0) & (speakers[others] > 0)
-            codes = codes * 3 + torch.where(known, 1 + (speakers[own] == speakers[others]).long(), 0)
-            tables.append(self.speakers.weight)
-            sizes.append(3)
+            tables.append((self.speakers.weight, speakers(inputs, top, own, others)))
         if self.genres is not None:
-            tables.append(self.genres.weight[inputs.genre : inputs.genre + 1])
-            sizes.append(1)
+            tables.append((self.genres.weight[inputs.genre : inputs.genre + 1], torch.zeros_like(others)))
+        if self.names is not None:
+            tables.append((self.names.weight, words.share_name(own, others)))
+        if self.quotations is not None:
+            tables.append((self.quotations.weight, quotations(inputs, top, own, others)))
+        codes = torch.zeros_like(others)
+        for values, numbers in tables:
+            codes = codes * len(values) + numbers
+        sizes = [len(values) for values, _ in tables]
         table = weight.new_zeros(())
-        for number, (values, part) in enumerate(zip(tables, torch.split(weight, feature, dim=1), strict=True)):
+        parts = torch.split(weight, self.config.feature_width, dim=1)
+        for number, ((values, _), part) in enumerate(zip(tables, parts, strict=True)):
             shape = [1] * len(sizes)
             shape[number] = sizes[number]
             table = table + F.linear(values, part).view(*shape, -1)
@@ -140,7 +151,7 @@ class PairScorer(nn.Module):
     def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
         """[N, K] the K best of the `coarse_window` previous spans, by product and mention score."""
         size, window = len(left), self.config.coarse_window
-        reach = min(self.config.candidates, max(size - 1, 0))
+        reach = min(self.most_candidates, max(size - 1, 0))
         chosen = []
         for rows in rows_in_blocks(size, min(size, window) + 1, left.device):
             begin = max(0, rows.start - window)
@@ -153,14 +164,3 @@ class PairScorer(nn.Module):
             block = torch.where(torch.isfinite(best.values), best.indices + begin, NONE)
             chosen.append(F.pad(block, (0, reach - block.shape[1]), value=NONE))
         return torch.cat(chosen) if chosen else torch.zeros(0, reach, dtype=torch.long, device=left.device)
-
-
-def _strings(inputs: Inputs, top: TopSpans) -> Tensor:
-    """[N] a number for each top span; the same for spans with the same words."""
-    if not len(top):
-        return top.starts
-    reach = int((top.ends - top.starts).max()) + 1
-    inside = top.starts[:, None] + torch.arange(reach, device=top.starts.device)
-    words = inputs.words[inside.clamp(max=inputs.length - 1)].masked_fill(inside > top.ends[:, None], 0)
-    numbers: Tensor = torch.unique(words, dim=0, return_inverse=True)[1]
-    return numbers
