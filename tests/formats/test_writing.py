@@ -139,9 +139,6 @@ def test_names_become_file_names_and_come_back(name: str, part: int) -> None:
     assert not stem.startswith(".")
 
 
-SPOKEN = {"speakers": ("Bo", "Bo", None)}
-
-
 @pytest.mark.parametrize(
     ("name", "text", "offsets", "lost"),
     [
@@ -155,7 +152,8 @@ def test_tokens_that_a_format_cannot_hold_are_told_and_what_is_written_is_sound(
 ) -> None:
     """These outputs were refused by `corefine check`: overlapping tokens, and a speaker too few for a further token."""
     tokens = tuple(text[start:end] for start, end in offsets)
-    source = Document("d", tokens, (0,), [[Span(0, 0), Span(2, 2)]], text=text, offsets=offsets, **SPOKEN)  # type: ignore[arg-type]
+    clusters = [[Span(0, 0), Span(2, 2)]]
+    source = Document("d", tokens, (0,), clusters, text=text, offsets=offsets, speakers=("Bo", "Bo", None))
     out = tmp_path / f"d{FORMATS[name].endings[0]}"
     with pytest.raises(LossError, match=lost):
         write(source, out, format=name)

@@ -34,6 +34,17 @@ def _backup(browser: Browser) -> bytes:
     return browser.client.get("/api/backup").content
 
 
+def _backup_before_changes(browser: Browser, project: Project) -> tuple[Path, bytes]:
+    """The file of a model and a backup, after which the model became "new" and a question was answered."""
+    model = project.models / "v7" / "model.json"
+    model.parent.mkdir(parents=True)
+    model.write_text("old")
+    content = _backup(browser)
+    model.write_text("new")
+    _answer(browser)
+    return model, content
+
+
 def _restore(browser: Browser, content: bytes, status: int = 200) -> Any:
     response = browser.client.post("/api/restore", content=content)
     assert response.status_code == status, response.text
@@ -85,12 +96,7 @@ def test_an_open_server_knows_its_new_owner(browser: Browser, tmp_path: Path) ->
 def test_what_fails_leaves_everything_as_it_was(
     browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = project.models / "v7" / "model.json"
-    model.parent.mkdir(parents=True)
-    model.write_text("{}")
-    content = _backup(browser)
-    model.write_text("[]")
-    _answer(browser)
+    model, content = _backup_before_changes(browser, project)
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -98,11 +104,11 @@ def test_what_fails_leaves_everything_as_it_was(
     with monkeypatch.context() as patched:
         patched.setattr(backups, "_replace_rows", fail)
         assert "No space left" in _restore(browser, content, status=400)["error"]["message"]
-    assert model.read_text() == "[]"
+    assert model.read_text() == "new"
     assert len(browser.get("history")["entries"]) == 1
     browser.get("documents/1/entities")  # its prediction is there
     _restore(browser, content)
-    assert model.read_text() == "{}"
+    assert model.read_text() == "old"
     assert browser.get("history")["entries"] == []
 
 
@@ -111,12 +117,7 @@ def test_a_server_killed_while_it_restores(
     browser: Browser, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """Rows and models are all old or all new, and no prediction is about another text than the rows have."""
-    model = project.models / "v7" / "model.json"
-    model.parent.mkdir(parents=True)
-    model.write_text("old")
-    content = _backup(browser)
-    model.write_text("new")
-    _answer(browser)
+    _, content = _backup_before_changes(browser, project)
     killed = tmp_path / "killed"
     original = getattr(backups, step)
 
