@@ -68,17 +68,20 @@ class Committee:
 
     def _rank(self, document: Document) -> list[Ranking]:
         first = self.members[0]
-        inputs = [first.inputs(document)]
-        for member in self.members[1:]:
-            inputs.append(inputs[0] if self._shared else member.inputs(document))
-        mentions = [member.ranker.mentions(read) for member, read in zip(self.members, inputs, strict=True)]
+        if self._shared:
+            features = [first.features(document)] * len(self)
+            mentions = first.mentions(document, features[0], *(member.ranker for member in self.members[1:]))
+        else:
+            features = [member.features(document) for member in self.members]
+            read = zip(self.members, features, strict=True)
+            mentions = [scores for member, own in read for scores in member.mentions(document, own)]
         top = first.ranker.prune(mentions)
         candidates = agreed_candidates(
             [member.ranker.candidates(own, top) for member, own in zip(self.members, mentions, strict=True)]
         )
         return [
-            member.ranker.pairs(read, scored, top, candidates)
-            for member, read, scored in zip(self.members, inputs, mentions, strict=True)
+            member.ranker.pairs(own, scored, top, candidates)
+            for member, own, scored in zip(self.members, features, mentions, strict=True)
         ]
 
 

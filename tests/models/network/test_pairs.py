@@ -71,7 +71,7 @@ def test_coarse_keeps_the_best_by_its_own_score() -> None:
     torch.manual_seed(1)
     scorer = PairScorer(HeadConfig(coarse_to_fine=True, candidates=4), 8)
     spans, mentions = torch.randn(30, 8), torch.randn(30)
-    candidates, scores = scorer.coarse(spans, mentions)
+    candidates, scores = scorer.coarse(scorer.sides(spans), mentions)
     assert scorer.coarse_left is not None
     assert scorer.coarse_right is not None
     table = scorer.coarse_left(spans) @ scorer.coarse_right(spans).t()

@@ -2,6 +2,9 @@
 
 `LSTM` reads one token after another, so a document takes as many steps as it has tokens. `GatedScan` is a recurrence
 whose gates do not depend on its own state, so all T steps are computed together in log2(T) rounds.
+
+A long document is read in blocks of tokens, to limit memory: each block goes through `project`, and `join` reads all of
+them. For a document of one block this is the same as calling the layer.
 """
 
 from __future__ import annotations
@@ -20,6 +23,15 @@ class LSTM(nn.LSTM):
     def forward(self, states: Tensor) -> Tensor:  # type: ignore[override]
         return torch.cat([states, super().forward(states[None])[0].squeeze(0)], dim=1)
 
+    def project(self, states: Tensor) -> Tensor:
+        """What is kept of a block of states, [B, D]."""
+        return states
+
+    def join(self, blocks: list[Tensor]) -> Tensor:
+        """The layer's states [T, D + 2 W] for a document in blocks. The LSTM needs all of them at once."""
+        joined: Tensor = self(torch.cat(blocks))
+        return joined
+
 
 class GatedScan(nn.Module):
     """A projection of the states, plus a gated recurrence over it in both directions: [T, D] -> [T, 2 W].
@@ -37,10 +49,39 @@ class GatedScan(nn.Module):
             self.gates.bias[: self.size] = torch.linspace(0.0, 5.0, width).repeat(2)
 
     def forward(self, states: Tensor) -> Tensor:
-        states = self.project(states)
-        keep, value = self.gates(states).split(self.size, dim=1)
-        context: Tensor = self.out(_both_ways(torch.sigmoid(keep), torch.tanh(value)))
-        return states + context
+        return self.join([self.project(states)])
+
+    def join(self, blocks: list[Tensor]) -> Tensor:
+        """The layer's states [T, 2 W] for a document in blocks of projected states, [B, 2 W] each.
+
+        The recurrence goes through the blocks in both directions and carries its state from one to the next. Results
+        replace the blocks in the list, because both together may not fit into memory.
+        """
+        if len(blocks) == 1:
+            keep, value = self._gates(blocks[0])
+            return blocks[0] + self._out(_both_ways(keep, value))
+        half = self.size // 2
+        onwards, carried = [], blocks[0].new_zeros(half)
+        for block in blocks:
+            keep, value = (gate[:, :half] for gate in self._gates(block))
+            onwards.append(scan(keep, (1 - keep) * value, carried))
+            carried = onwards[-1][-1]
+        carried = torch.zeros_like(carried)
+        for number in reversed(range(len(blocks))):
+            keep, value = (gate[:, half:].flip(0) for gate in self._gates(blocks[number]))
+            back = scan(keep, (1 - keep) * value, carried)
+            carried = back[-1]
+            blocks[number] = blocks[number] + self._out(torch.cat([onwards.pop(), back.flip(0)], dim=1))
+        return torch.cat(blocks)
+
+    def _gates(self, projected: Tensor) -> tuple[Tensor, Tensor]:
+        """keep and value, [B, 2 W] each."""
+        keep, value = self.gates(projected).split(self.size, dim=1)
+        return torch.sigmoid(keep), torch.tanh(value)
+
+    def _out(self, states: Tensor) -> Tensor:
+        context: Tensor = self.out(states)
+        return context
 
 
 def _both_ways(keep: Tensor, value: Tensor) -> Tensor:
@@ -51,8 +92,10 @@ def _both_ways(keep: Tensor, value: Tensor) -> Tensor:
     return torch.cat([states[:, :half], states[:, half:].flip(0)], dim=1)
 
 
-def scan(keep: Tensor, gain: Tensor) -> Tensor:
-    """h_t = keep_t * h_(t-1) + gain_t for all t, with h_(-1) = 0; [T, W] each."""
+def scan(keep: Tensor, gain: Tensor, before: Tensor | None = None) -> Tensor:
+    """h_t = keep_t * h_(t-1) + gain_t for all t; [T, W] each. h_(-1) is `before`, [W], or 0."""
+    if before is not None:
+        gain = torch.cat([gain[:1] + keep[:1] * before, gain[1:]])
     step = 1
     while step < len(keep):
         gain = torch.cat([gain[:step], gain[step:] + keep[step:] * gain[:-step]])

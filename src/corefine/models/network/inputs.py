@@ -1,10 +1,11 @@
-"""The input of the head: the encoder's states, and a few integers for each token."""
+"""The input of the head: a few integers for each token, and the encoder's states."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -28,13 +29,10 @@ class Surface(IntEnum):
     MARK = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """One document as tensors.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFeatures:
+    """What the head reads of a document's T tokens besides their states.
 
-    Shape: T tokens, H the encoder's width, L its layers when they are mixed.
-
-    states       [T, H] or [L, T, H]
     sentences    [T] which sentence a token is in
     speakers     [T] who speaks it, 0 for unknown; numbered within the document
     words        [T] which word it is, letter case aside; numbered within the document
@@ -43,7 +41,6 @@ class Inputs:
     genre        0 for unknown, otherwise 1 + the place in `HeadConfig.genres`
     """
 
-    states: Tensor
     sentences: Tensor
     speakers: Tensor
     words: Tensor
@@ -56,20 +53,40 @@ class Inputs:
         """T, the number of tokens."""
         return len(self.words)
 
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs(TokenFeatures):
+    """One document as tensors, with the states of all its tokens.
+
+    Shape: T tokens, H the encoder's width, L its layers when they are mixed.
+
+    states       [T, H] or [L, T, H]
+    """
+
+    states: Tensor
+
     def cut(self, start: int, end: int) -> Inputs:
         """The tokens from `start` up to `end`. A copy, so that it does not keep the whole document in memory."""
         values = {name: getattr(self, name)[start:end].clone() for name in PER_TOKEN}
         return replace(self, states=self.states[..., start:end, :].clone(), **values)
-
-    def to(self, device: torch.device | str) -> Inputs:
-        """The same on another device."""
-        return replace(self, **{name: getattr(self, name).to(device) for name in ("states", *PER_TOKEN)})
 
 
 def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
     """The input for a document with these states, [T, H] or [L, T, H]."""
     if states.ndim not in (2, 3) or states.shape[-2] != len(document):
         raise InputError(f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens")
+    features = make_features(document, genres)
+    return Inputs(**{each.name: getattr(features, each.name) for each in fields(features)}, states=states)
+
+
+def make_features(document: Document, genres: Sequence[str] = ()) -> TokenFeatures:
+    """The features of a document's tokens. `genres` are those that the head knows."""
     starts = set(document.sentence_starts)
     sentences, current = [], -1
     for token in range(len(document)):
@@ -78,8 +95,7 @@ def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) 
     speakers = document.speakers or (None,) * len(document)
     genre = genres.index(document.genre) + 1 if document.genre in genres else 0
     words = _numbers(token.lower() for token in document.tokens)
-    return Inputs(
-        states,
+    return TokenFeatures(
         sentences=torch.tensor(sentences, dtype=torch.long),
         speakers=_numbers(speakers),
         words=words,

@@ -14,12 +14,16 @@ from torch import Tensor, nn
 from corefine.document import Document
 from corefine.errors import ModelError
 from corefine.models.network.config import EncoderConfig, ModelConfig
-from corefine.models.network.encoders import Encoder, make_encoder
+from corefine.models.network.encoders import Encoder, make_encoder, states_in_blocks
 from corefine.models.network.encoders.cache import CachedEncoder
 from corefine.models.network.initial_weights import draw_as_allennlp
-from corefine.models.network.inputs import Inputs, make_inputs
+from corefine.models.network.inputs import Inputs, TokenFeatures, make_features, make_inputs
 from corefine.models.network.ranker import Ranking, SpanRanker
+from corefine.models.network.spans import MentionScores
 from corefine.prediction import Prediction
+
+TOKENS_IN_BLOCK = 4_096
+"""Tokens whose states are in memory at once during a prediction. What is kept of them is a tenth as large."""
 
 
 class Model:
@@ -91,17 +95,41 @@ class Model:
 
     def inputs(self, document: Document) -> Inputs:
         """The ranker's input for a document, on the model's device."""
-        states = self.encoder.encode(document)
+        states = self._rounded(self.encoder.encode(document))
+        return make_inputs(document, states, self.config.head.genres).to(self.device)
+
+    def _rounded(self, states: Tensor) -> Tensor:
+        """The encoder's states as the ranker reads them."""
         if self.frozen:
             states = states.half()  # as in a cache, so that results do not depend on having one
         if states.is_inference() and not torch.is_inference_mode_enabled():
             states = states.clone()  # training cannot use tensors of inference mode
-        return make_inputs(document, states, self.config.head.genres).to(self.device)
+        return states
+
+    def features(self, document: Document) -> TokenFeatures:
+        """What the ranker reads of a document's tokens besides their states, on the model's device."""
+        return make_features(document, self.config.head.genres).to(self.device)
+
+    def mentions(self, document: Document, features: TokenFeatures, *others: SpanRanker) -> list[MentionScores]:
+        """The mention scores of all spans, by this model's ranker and by others that read the same states.
+
+        The states are computed for one block of tokens after another, so that they never fill the memory.
+        """
+        rankers = (self.ranker, *others)
+        kept: list[list[Tensor]] = [[] for _ in rankers]
+        surfaces = torch.split(features.surfaces, TOKENS_IN_BLOCK)
+        blocks = states_in_blocks(self.encoder, document, TOKENS_IN_BLOCK)
+        for states, own in zip(blocks, surfaces, strict=True):
+            states = self._rounded(states).to(self.device)
+            for ranker, tokens in zip(rankers, kept, strict=True):
+                tokens.append(ranker.reduce(states, own))
+        return [ranker.score(ranker.join(tokens), features) for ranker, tokens in zip(rankers, kept, strict=True)]
 
     def rank(self, document: Document) -> Ranking:
         """The ranking of a document's top spans."""
-        ranking: Ranking = self.ranker(self.inputs(document))
-        return ranking
+        features = self.features(document)
+        [mentions] = self.mentions(document, features)
+        return self.ranker.pairs(features, mentions, self.ranker.prune(mentions))
 
     def predict(self, document: Document) -> Prediction:
         """The prediction for a document, without gradients or dropout."""

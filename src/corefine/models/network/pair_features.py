@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from corefine.models.network.inputs import Inputs
+from corefine.models.network.inputs import TokenFeatures
 from corefine.models.network.spans import TopSpans
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
@@ -50,7 +50,7 @@ class SpanWords:
     names: Tensor
 
     @classmethod
-    def of(cls, inputs: Inputs, top: TopSpans) -> SpanWords:
+    def of(cls, inputs: TokenFeatures, top: TopSpans) -> SpanWords:
         words = _inside(inputs.words, top)  # [N, R]
         return cls(
             strings=torch.unique(words, dim=0, return_inverse=True)[1] if len(top) else top.starts,
@@ -73,14 +73,14 @@ class SpanWords:
         return shared.long()
 
 
-def speakers(inputs: Inputs, top: TopSpans, own: Tensor, others: Tensor) -> Tensor:
+def speakers(inputs: TokenFeatures, top: TopSpans, own: Tensor, others: Tensor) -> Tensor:
     """2: the same speaker, 1: two speakers, 0: one of them is not known."""
     who = inputs.speakers[top.starts]
     known = (who[own] > 0) & (who[others] > 0)
     return torch.where(known, 1 + (who[own] == who[others]).long(), 0)
 
 
-def quotations(inputs: Inputs, top: TopSpans, own: Tensor, others: Tensor) -> Tensor:
+def quotations(inputs: TokenFeatures, top: TopSpans, own: Tensor, others: Tensor) -> Tensor:
     """0: neither is within quotation marks, 1: the later one is, 2: the earlier one is, 3: both are, in one quotation.
 
     More: both are, in different ones; the more, the more quotations begin between them. "I" in a quotation and "I" in
@@ -100,7 +100,7 @@ def _inside(values: Tensor, top: TopSpans) -> Tensor:
     return values[inside.clamp(max=max(len(values) - 1, 0))].masked_fill(inside > top.ends[:, None], 0)
 
 
-def _last_names(inputs: Inputs, top: TopSpans) -> Tensor:
+def _last_names(inputs: TokenFeatures, top: TopSpans) -> Tensor:
     """[N, NAME_WORDS] the last names in each top span, the very last first."""
     names = _inside(inputs.names, top)  # [N, R]
     place = (names > 0).long().cumsum(1)  # which name of the span it is, from 1

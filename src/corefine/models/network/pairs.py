@@ -6,12 +6,15 @@ in the default head, the product of whole g's: see `PairNetwork`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import FULL, HeadConfig
-from corefine.models.network.inputs import Inputs
+from corefine.models.network.inputs import TokenFeatures
 from corefine.models.network.pair_features import (
     DISTANCE_VALUES,
     MATCH_VALUES,
@@ -29,6 +32,31 @@ from corefine.prediction import NONE
 
 COARSE_WIDTH = 64
 """The width of the two projections whose product is a pair's coarse score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What the scorer needs of each top span, in place of its g.
+
+    coarse_left      [N, COARSE_WIDTH] its part of the coarse score as mention; None without coarse_to_fine
+    coarse_right     the same as antecedent
+    left, right      [N, hidden] its part of the first layer, as mention and as antecedent
+    products         [N, P] what is multiplied with that of the other span
+    """
+
+    coarse_left: Tensor | None
+    coarse_right: Tensor | None
+    left: Tensor
+    right: Tensor
+    products: Tensor
+
+    @classmethod
+    def join(cls, blocks: Sequence[Sides]) -> Sides:
+        """The sides of all spans, from those of one block of spans after another."""
+        if len(blocks) == 1:
+            return blocks[0]
+        columns = ([getattr(block, each.name) for block in blocks] for each in fields(cls))
+        return cls(*(None if column[0] is None else torch.cat(column) for column in columns))  # type: ignore[arg-type]
 
 
 class PairScorer(nn.Module):
@@ -63,33 +91,45 @@ class PairScorer(nn.Module):
         """K: how many antecedents are considered for each top span."""
         return self.config.candidates if self.training else self.config.candidates_predicted or self.config.candidates
 
-    def forward(self, inputs: Inputs, top: TopSpans, spans: Tensor, candidates: Tensor) -> Tensor:
+    def sides(self, spans: Tensor) -> Sides:
+        """What is needed of these spans, whose g's are [N, G]."""
+        own, other, _, _ = self._first_weights()
+        return Sides(
+            coarse_left=None if self.coarse_left is None else self.coarse_left(spans),
+            coarse_right=None if self.coarse_right is None else self.coarse_right(spans),
+            left=F.linear(spans, own, self.first.bias),
+            right=F.linear(spans, other),
+            products=spans if self.project is None else self.project(spans),
+        )
+
+    def forward(self, features: TokenFeatures, top: TopSpans, sides: Sides, candidates: Tensor) -> Tensor:
         """Scores [N, K]; ignore those of padding.
 
-        Shape: spans [N, G] are the g's; candidates [N, K] with `NONE` as padding.
+        Shape: candidates [N, K] with `NONE` as padding.
         """
-        rest = self.first.in_features - 2 * self.size - self.product_size
-        own, other, product, features = torch.split(
-            self.first.weight, [self.size, self.size, self.product_size, rest], dim=1
-        )
+        _, _, product, of_features = self._first_weights()
         others = candidates.clamp(min=0)
-        codes, table = self._features(inputs, top, others, features)
-        left, right = F.linear(spans, own, self.first.bias), F.linear(spans, other)
-        products = spans if self.project is None else self.project(spans)
-        with torch.autocast(spans.device.type, enabled=False):  # it adds up many small gradients: float32
+        codes, table = self._features(features, top, others, of_features)
+        left = sides.left.float()
+        with torch.autocast(left.device.type, enabled=False):  # it adds up many small gradients: float32
             scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
-                left.float(),
-                right.float(),
+                left,
+                sides.right.float(),
                 table.float(),
-                products.float(),
+                sides.products.float(),
                 product,
                 self.score.weight[0],
                 others,
                 codes,
-                self._masks(left.float()),
+                self._masks(left),
                 *self.deeper.parameters(),
             )
         return scores + self.score.bias
+
+    def _first_weights(self) -> tuple[Tensor, ...]:
+        """The weights of the first layer for g_i, g_j, g_i * g_j and the features."""
+        rest = self.first.in_features - 2 * self.size - self.product_size
+        return torch.split(self.first.weight, [self.size, self.size, self.product_size, rest], dim=1)
 
     def nearest(self, size: int, device: torch.device) -> Tensor:
         """The K previous spans of each span, nearest first: [N, K]."""
@@ -97,7 +137,7 @@ class PairScorer(nn.Module):
         own = torch.arange(size, device=device)[:, None]
         return (own - 1 - torch.arange(reach, device=device)).clamp(min=NONE)
 
-    def _features(self, inputs: Inputs, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    def _features(self, inputs: TokenFeatures, top: TopSpans, others: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
         """The features of each pair as one code [N, K], and what each code adds to the first layer: [C, hidden]."""
         own = torch.arange(len(top), device=others.device)[:, None]
         tables = [(self.distances.weight, distances(own, others))]
@@ -131,14 +171,14 @@ class PairScorer(nn.Module):
         shape = (self.config.pair_depth, len(spans), self.config.hidden)
         return F.dropout(spans.new_ones(shape), self.config.dropout)
 
-    def coarse(self, spans: Tensor, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def coarse(self, sides: Sides, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K].
 
         If `candidates` are given, they are only scored.
         """
-        if self.coarse_left is None or self.coarse_right is None:
+        left, right = sides.coarse_left, sides.coarse_right
+        if left is None or right is None:
             raise ValueError("coarse scores need coarse_to_fine")
-        left, right = self.coarse_left(spans), self.coarse_right(spans)
         if candidates is None:
             candidates = self._best(left.detach(), right.detach(), mention_scores.detach())
         others = candidates.clamp(min=0)
@@ -146,7 +186,7 @@ class PairScorer(nn.Module):
             torch.bmm(right[others[rows]], left[rows, :, None]).squeeze(2)  # [B, K, coarse] x [B, coarse, 1]
             for rows in rows_in_blocks(len(left), others.shape[1] * COARSE_WIDTH, left.device)
         ]
-        return candidates, torch.cat(blocks) if blocks else spans.new_zeros(others.shape)
+        return candidates, torch.cat(blocks) if blocks else left.new_zeros(others.shape)
 
     def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:
         """[N, K] the K best of the `coarse_window` previous spans, by product and mention score."""

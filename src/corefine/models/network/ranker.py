@@ -2,6 +2,9 @@
 
 Its stages in order: `tokens` mixes layers and adds context, `mentions` scores all spans, `prune` keeps the best, and
 `pairs` scores these against their candidates. A committee prunes once, on the mean of its members' mention scores.
+
+Training has the states of a whole document, or of a piece of it, as `Inputs`. Prediction reads states in blocks of
+tokens: `reduce` keeps of each block only what later stages need, and `join` makes of all blocks what `tokens` returns.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import HeadConfig, ModelConfig
 from corefine.models.network.context import LSTM, GatedScan
-from corefine.models.network.inputs import Inputs, Surface
-from corefine.models.network.pairs import PairScorer
+from corefine.models.network.inputs import Inputs, Surface, TokenFeatures
+from corefine.models.network.pairs import PairScorer, Sides
 from corefine.models.network.spans import MASKED, MentionScores, SpanScorer, TopSpans, prune
 from corefine.prediction import NONE, Prediction
+
+SPANS_IN_BLOCK = 8_192
+"""Top spans whose representations are built at once. Each needs about fifty times the memory of what is kept of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,11 @@ class SpanRanker(nn.Module):
 
     def mentions(self, inputs: Inputs) -> MentionScores:
         """Scores of all spans up to `max_span_width`."""
-        scores: MentionScores = self.spans(self.tokens(inputs), inputs.sentences)
+        return self.score(self.tokens(inputs), inputs)
+
+    def score(self, tokens: Tensor, features: TokenFeatures) -> MentionScores:
+        """Scores of all spans up to `max_span_width`, from what `tokens` or `join` returned."""
+        scores: MentionScores = self.spans(tokens, features.sentences)
         return scores
 
     def prune(self, mentions: MentionScores | Sequence[MentionScores]) -> TopSpans:
@@ -93,36 +103,53 @@ class SpanRanker(nn.Module):
         """[N, K] the candidates that this model chooses, the best or nearest first."""
         if not self.config.head.coarse_to_fine:
             return self.pair.nearest(len(top), top.starts.device)
-        spans = self.spans.represent(mentions, top)
-        return self.pair.coarse(spans, self.spans.of(mentions, top, spans))[0]
+        sides, mention_scores = self._sides(mentions, top)
+        return self.pair.coarse(sides, mention_scores)[0]
 
     def pairs(
-        self, inputs: Inputs, mentions: MentionScores, top: TopSpans, candidates: Tensor | None = None
+        self, features: TokenFeatures, mentions: MentionScores, top: TopSpans, candidates: Tensor | None = None
     ) -> Ranking:
         """The ranking of the top spans, with this model's own candidates if none are given."""
-        spans = self.spans.represent(mentions, top)  # [N, G]
-        mention_scores = self.spans.of(mentions, top, spans)  # [N]
+        sides, mention_scores = self._sides(mentions, top)
         coarse: Tensor | None = None
         if self.config.head.coarse_to_fine:
-            candidates, coarse = self.pair.coarse(spans, mention_scores, candidates)
+            candidates, coarse = self.pair.coarse(sides, mention_scores, candidates)
         elif candidates is None:
-            candidates = self.pair.nearest(len(top), spans.device)
-        scores = self.pair(inputs, top, spans, candidates)  # [N, K]
+            candidates = self.pair.nearest(len(top), top.starts.device)
+        scores = self.pair(features, top, sides, candidates)  # [N, K]
         scores = scores + mention_scores[:, None] + mention_scores[candidates.clamp(min=0)]
         if coarse is not None:
             scores = scores + coarse
         scores = F.pad(scores.masked_fill(candidates == NONE, MASKED), (1, 0))  # [N, 1 + K], epsilon = 0
         return Ranking(top, mention_scores, candidates, scores, mentions, self.config.head)
 
+    def _sides(self, mentions: MentionScores, top: TopSpans) -> tuple[Sides, Tensor]:
+        """What pairs are scored from, and the mention scores [N] of the top spans."""
+        sides, scores = [], []
+        for start in range(0, max(len(top), 1), SPANS_IN_BLOCK):
+            some = top[start : start + SPANS_IN_BLOCK]
+            spans = self.spans.represent(mentions, some)  # [B, G]
+            scores.append(self.spans.of(mentions, some, spans))
+            sides.append(self.pair.sides(spans))
+        return Sides.join(sides), torch.cat(scores)
+
     def tokens(self, inputs: Inputs) -> Tensor:
         """[T, D] what spans are made of: mixed states, the surface of tokens, the context layer's states."""
-        states = inputs.states.float()
+        return self.join([self.reduce(inputs.states, inputs.surfaces)])
+
+    def reduce(self, states: Tensor, surfaces: Tensor) -> Tensor:
+        """What is kept of a block of tokens: [B, H] or [L, B, H] and [B] -> [B, .]."""
+        states = states.float()
         if self.mix is not None:
             states = torch.einsum("l,lth->th", self.mix.softmax(0), states)
         if self.training:
             states = F.dropout(states, self.config.head.state_dropout)
         if self.surfaces is not None:
-            states = torch.cat([states, self.surfaces(inputs.surfaces)], dim=1)
+            states = torch.cat([states, self.surfaces(surfaces)], dim=1)
+        return states if self.context is None else self.context.project(states)
+
+    def join(self, blocks: list[Tensor]) -> Tensor:
+        """[T, D] what spans are made of, from what `reduce` kept of each block. The list is used up."""
         if self.context is None:
-            return states
-        return self.context(states) if inputs.length else states.new_zeros(0, self.context.size)
+            return torch.cat(blocks) if len(blocks) > 1 else blocks[0]
+        return self.context.join(blocks) if len(blocks[0]) else blocks[0].new_zeros(0, self.context.size)

@@ -45,6 +45,9 @@ class TopSpans:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def __getitem__(self, rows: slice) -> TopSpans:
+        return TopSpans(self.starts[rows], self.ends[rows])
+
     @property
     def spans(self) -> tuple[Span, ...]:
         return tuple(Span(s, e) for s, e in zip(self.starts.tolist(), self.ends.tolist(), strict=True))

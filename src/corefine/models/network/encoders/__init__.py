@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from corefine import plugins
 from corefine.document import Document
+from corefine.errors import InputError
 from corefine.models.network.config import EncoderConfig
 
 if TYPE_CHECKING:  # the server reads the list of known encoders and has no use for torch
@@ -28,6 +30,9 @@ class Encoder(Protocol):
 
     def encode(self, document: Document) -> Tensor:
         """The states of a document's tokens; with gradients if the encoder is fine-tuned and in training mode."""
+
+    def blocks(self, document: Document) -> Iterator[Tensor]:
+        """The same states for one block of tokens after another, at least one; an encoder may leave this out."""
 
     def fingerprint(self) -> str:
         """A hash of the weights and of every setting that changes the states."""
@@ -68,6 +73,9 @@ class FrozenEncoder:
     def encode(self, document: Document) -> Tensor:
         raise NotImplementedError
 
+    def blocks(self, document: Document) -> Iterator[Tensor]:
+        yield self.encode(document)
+
     def fingerprint(self) -> str:
         raise NotImplementedError
 
@@ -82,6 +90,33 @@ class FrozenEncoder:
 
     def to(self, device: torch.device | str) -> Self:
         return self
+
+
+def states_in_blocks(encoder: Encoder, document: Document, size: int) -> Iterator[Tensor]:
+    """The encoder's states in blocks of `size` tokens, [size, H] or [layers, size, H]; the last may be smaller.
+
+    A document without tokens has one empty block. Blocks do not depend on how the encoder cuts the document, so that
+    results are the same with and without a cache.
+    """
+    given = encoder.blocks(document) if hasattr(encoder, "blocks") else iter([encoder.encode(document)])
+    rest = next(given)
+    for start in range(0, max(len(document), 1), size):
+        wanted = min(size, len(document) - start)
+        while rest.shape[-2] < wanted and (more := next(given, None)) is not None:
+            rest = join_blocks([rest, more])
+        last = start + wanted == len(document)
+        if rest.shape[-2] < wanted or (last and rest.shape[-2] > wanted):
+            have = f"{start + rest.shape[-2]} states for {len(document)} tokens"
+            raise InputError(f"document {document.key}: the encoder {encoder.name} gives {have}")
+        yield rest[..., :wanted, :]
+        rest = rest[..., wanted:, :]
+
+
+def join_blocks(blocks: Sequence[Tensor]) -> Tensor:
+    """The states of consecutive blocks of tokens as one tensor."""
+    import torch
+
+    return torch.cat(list(blocks), dim=-2) if len(blocks) > 1 else blocks[0]
 
 
 def make_encoder(config: EncoderConfig) -> Encoder:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from zlib import crc32
@@ -73,6 +73,9 @@ class BiLSTMEncoder(nn.Module):
             states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)  # [sentences, longest, H]
             states = torch.cat([row[:length] for row, length in zip(states, lengths, strict=True)])  # [T, 2 hidden]
             return torch.cat([states, vectors], dim=1) if self.config.words_apart else states
+
+    def blocks(self, document: Document) -> Iterator[Tensor]:
+        yield self.encode(document)
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256(json.dumps(self.config.to_dict(), sort_keys=True).encode())

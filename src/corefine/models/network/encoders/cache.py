@@ -1,15 +1,17 @@
 """A cache on disk for the states of a frozen encoder: encoding is most of the cost of a prediction.
 
 A file is named by a hash of what its states depend on: the encoder's weights and settings, and the document's tokens.
-It is a float16 `.npy` file, memory-mapped when read. Files are written atomically, so processes may share a folder.
+It is a float16 `.npy` file, written and read in blocks of tokens. Files appear whole, so processes may share a folder.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
+import os
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import torch
@@ -17,11 +19,18 @@ from torch import Tensor, nn
 
 from corefine.document import Document
 from corefine.errors import ConfigError
-from corefine.files import write_atomically
-from corefine.models.network.encoders import Encoder
+from corefine.files import AtomicFiles
+from corefine.models.network.encoders import Encoder, join_blocks, states_in_blocks
 
 VERSION = "2"
 """Increased when the same encoder gives other states than before. (2: windows of equal length.)"""
+
+
+BLOCK = 4_096
+"""Tokens in a block."""
+
+BYTES = 2
+"""Of a number in a file."""
 
 
 class CachedEncoder:
@@ -37,12 +46,29 @@ class CachedEncoder:
         self.folder = Path(folder)
 
     def encode(self, document: Document) -> Tensor:
+        return join_blocks(list(self._blocks(document, max(len(document), 1))))
+
+    def blocks(self, document: Document) -> Iterator[Tensor]:
+        return self._blocks(document, BLOCK)
+
+    def _blocks(self, document: Document, size: int) -> Iterator[Tensor]:
+        """The states of `size` tokens after another, from the file or, if there is none, from the encoder."""
         path = self.path(document)
-        states = self._read(path, len(document))
-        if states is None:
-            states = self.encoder.encode(document).to("cpu", torch.float16)
-            self._write(path, states)
-        return states.float()
+        file = self._open(path, len(document))
+        if file is not None:
+            with file:
+                yield from self._read(file, len(document), size)
+            return
+        writer = self._write(path, len(document))
+        next(writer)
+        try:
+            for states in states_in_blocks(self.encoder, document, size):
+                states = states.to("cpu", torch.float16)
+                writer.send(states)
+                yield states.float()
+            writer.send(None)
+        finally:
+            writer.close()
 
     def path(self, document: Document) -> Path:
         """The file for the states of a document."""
@@ -77,20 +103,49 @@ class CachedEncoder:
         self.encoder.to(device)
         return self
 
-    def _read(self, path: Path, length: int) -> Tensor | None:
-        """The states in a file; None if there are none, or of another shape."""
-        try:
-            array = np.load(path, mmap_mode="c", allow_pickle=False)
-        except (OSError, ValueError, EOFError):
-            return None
-        shape = (self.layers, length, self.width) if self.layers > 1 else (length, self.width)
-        if array.shape != shape or array.dtype != np.float16:
-            return None
-        return torch.from_numpy(array)
+    def _shape(self, length: int) -> tuple[int, ...]:
+        return (self.layers, length, self.width) if self.layers > 1 else (length, self.width)
 
-    def _write(self, path: Path, states: Tensor) -> None:
-        """Write the states; a full or read-only disk is not an error."""
-        content = io.BytesIO()
-        np.save(content, states.numpy())
-        with contextlib.suppress(OSError):
-            write_atomically(path, content.getvalue())
+    def _open(self, path: Path, length: int) -> BinaryIO | None:
+        """The file, at its first state; None if there is none, or with states of another shape."""
+        try:
+            file = path.open("rb")
+        except OSError:
+            return None
+        expected = (self._shape(length), False, np.dtype(np.float16))
+        with suppress(OSError, ValueError, EOFError):
+            np.lib.format.read_magic(file)
+            if np.lib.format.read_array_header_1_0(file) == expected:
+                size = file.tell() + BYTES * self.layers * length * self.width
+                if os.fstat(file.fileno()).st_size == size:
+                    return file
+        file.close()
+        return None
+
+    def _read(self, file: BinaryIO, length: int, size: int) -> Iterator[Tensor]:
+        """The states in the file, for `size` tokens after another."""
+        first = file.tell()
+        for start in range(0, max(length, 1), size):
+            block = np.empty(self._shape(min(size, length - start)), np.float16)
+            for layer, states in enumerate(block if self.layers > 1 else [block]):
+                file.seek(first + BYTES * self.width * (layer * length + start))
+                states.flat = np.frombuffer(file.read(states.nbytes), np.float16)
+            yield torch.from_numpy(block).float()
+
+    def _write(self, path: Path, length: int) -> Generator[None, Tensor | None, None]:
+        """Takes the states of one block after another, then None, and writes the file.
+
+        A full or read-only disk is not an error. If it is closed before the end, nothing is written.
+        """
+        start = 0
+        with suppress(OSError), AtomicFiles() as files, files.open(path) as stream:
+            header = {"descr": "<f2", "fortran_order": False, "shape": self._shape(length)}
+            np.lib.format.write_array_header_1_0(stream, header)
+            first = stream.tell()
+            while (block := (yield)) is not None:
+                for layer, states in enumerate(block if self.layers > 1 else [block]):
+                    stream.seek(first + BYTES * self.width * (layer * length + start))
+                    stream.write(states.contiguous().numpy().tobytes())
+                start += block.shape[-2]
+        while True:
+            yield

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
 from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
+from corefine.models.network.encoders import join_blocks
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 
 BATCH = 8
@@ -64,16 +65,35 @@ class TransformerEncoder(nn.Module):
         self.train(config.fine_tune)
 
     def encode(self, document: Document) -> Tensor:
+        with self._autocast():  # around all blocks: gradients of a weight are added up in its rounded copy
+            return join_blocks(list(self.blocks(document)))
+
+    def blocks(self, document: Document) -> Iterator[Tensor]:
         if not len(document):
-            return torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
-        pieces, owners = self._pieces(document.tokens)
-        learning = self.config.fine_tune and self.network.training
-        half = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
-        if learning and self.config.masked:
+            yield torch.zeros(*([self.layers] if self.layers > 1 else []), 0, self.width)
+            return
+        pieces, counts = self._pieces(document.tokens)
+        if self._learning and self.config.masked:
             pieces = self._masked(pieces)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and learning), half:
-            states = self._pool(self._run(pieces), torch.tensor(owners), len(document))  # [layers, T, H]
-        return (states if self.layers > 1 else states[0]).float()
+        ends = counts.cumsum(0)  # [T] where the sub-words of each token end
+        done = 0  # tokens
+        rest: Tensor | None = None  # sub-words of a token that goes on in the next windows
+        for states in self._run(pieces):
+            if rest is not None:
+                states = torch.cat([rest, states], dim=1)
+            begin = int(ends[done - 1]) if done else 0
+            upto = int(torch.searchsorted(ends, begin + states.shape[1], right=True))
+            size = int(ends[upto - 1]) - begin if upto else 0
+            pooled = self._pool(states[:, :size], counts[done:upto])  # [layers, B, H]
+            rest, done = states[:, size:], upto
+            yield (pooled if self.layers > 1 else pooled[0]).float()
+
+    @property
+    def _learning(self) -> bool:
+        return bool(self.config.fine_tune and self.network.training)
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
 
     def fingerprint(self) -> str:
         return self._hash_with_settings(self._weights_hash() + self._base, self.precision)
@@ -138,18 +158,16 @@ class TransformerEncoder(nn.Module):
             self.adapters = blank(layers, config.lora_rank)
             self._merged = MergedAdapters(layers, self.adapters)
 
-    def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Sub-words of all tokens, and which token each belongs to; every token has at least one."""
+    def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], Tensor]:
+        """Sub-words of all tokens, and how many each token has: at least one."""
+        different = list(dict.fromkeys(tokens))
         # a lone surrogate is no text
-        words = [self._space + token.encode("utf-8", "replace").decode() for token in tokens]
+        words = [self._space + token.encode("utf-8", "replace").decode() for token in different]
         batch = self.tokenizer(words, add_special_tokens=False, return_attention_mask=False)["input_ids"]
-        unknown = self.tokenizer.unk_token_id
-        pieces: list[int] = []
-        owners: list[int] = []
-        for owner, ids in enumerate(batch):
-            pieces.extend(ids or [unknown])
-            owners.extend([owner] * max(1, len(ids)))
-        return pieces, owners
+        unknown = [self.tokenizer.unk_token_id]
+        spelled = {token: ids or unknown for token, ids in zip(different, batch, strict=True)}
+        pieces = [piece for token in tokens for piece in spelled[token]]
+        return pieces, torch.tensor([len(spelled[token]) for token in tokens])
 
     def _masked(self, pieces: list[int]) -> list[int]:
         """The sub-words with some of them hidden, chosen anew in each call."""
@@ -157,23 +175,26 @@ class TransformerEncoder(nn.Module):
         mask = self.tokenizer.mask_token_id
         return [mask if hide else piece for piece, hide in zip(pieces, hidden, strict=True)]
 
-    def _run(self, pieces: list[int]) -> Tensor:
-        """States of sub-words, [layers, S, H]."""
+    def _run(self, pieces: list[int]) -> Iterator[Tensor]:
+        """States of sub-words, [layers, S, H], for a few windows after another."""
         before, after = self._before, self._after
         starts, inner = _windows(len(pieces), self.window - len(before) - len(after), self.config.overlap)
         takes = _takes(starts, inner, len(pieces))
-        parts: list[Tensor] = []
         for begin in range(0, len(starts), BATCH):
             group = starts[begin : begin + BATCH]
             rows = [[*before, *pieces[start : start + inner], *after] for start in group]
-            ids = torch.tensor(rows, device=self.device)
-            hidden = self.network(input_ids=ids, output_hidden_states=bool(self.config.layers))
-            layers = self._layers(hidden)  # [layers, B, window, H]
+            layers = self._forward(torch.tensor(rows, device=self.device))  # [layers, B, window, H]
+            parts = []
             for row, start in enumerate(group):
                 left, right = takes[begin + row]
                 shift = len(before) - start
                 parts.append(layers[:, row, left + shift : right + shift])
-        return torch.cat(parts, dim=1)
+            yield torch.cat(parts, dim=1)
+
+    def _forward(self, ids: Tensor) -> Tensor:
+        """[B, window] -> [layers, B, window, H]."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self._learning), self._autocast():
+            return self._layers(self.network(input_ids=ids, output_hidden_states=bool(self.config.layers)))
 
     def _layers(self, hidden: Any) -> Tensor:
         if not self.config.layers:
@@ -181,14 +202,13 @@ class TransformerEncoder(nn.Module):
             return last[None]
         return torch.stack([hidden.hidden_states[layer] for layer in self.config.layers])
 
-    def _pool(self, states: Tensor, owners: Tensor, size: int) -> Tensor:
-        """Sub-words to words: [layers, S, H] -> [layers, T, H]."""
-        counts = torch.bincount(owners, minlength=size).to(states.device)
-        firsts = counts.cumsum(0) - counts
+    def _pool(self, states: Tensor, counts: Tensor) -> Tensor:
+        """Sub-words to words: [layers, S, H] -> [layers, T, H]; counts [T] are the sub-words of each word."""
+        counts = counts.to(states.device)
         if self.config.pooling == "first":
-            return states.index_select(1, firsts)
-        owners = owners.to(states.device)
-        pooled = states.new_zeros(len(states), size, states.shape[2]).index_add(1, owners, states)
+            return states.index_select(1, counts.cumsum(0) - counts)
+        owners = torch.arange(len(counts), device=states.device).repeat_interleave(counts)
+        pooled = states.new_zeros(len(states), len(counts), states.shape[2]).index_add(1, owners, states)
         return pooled / counts[:, None]
 
     @property
