@@ -122,7 +122,7 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(model_module, "TOKENS_IN_BLOCK", size)
     monkeypatch.setattr(ranker_module, "SPANS_IN_BLOCK", size)
     monkeypatch.setattr(cache, "BLOCK", size + 1)
-    monkeypatch.setattr(transformer, "BATCH", 1)
+    monkeypatch.setattr(transformer, "BATCH_ON_CPU", 1)
 
 
 def same(one: Prediction, other: Prediction) -> None:
@@ -169,9 +169,9 @@ def test_states_in_blocks_are_those_of_the_document(pooling: str, bert: Path, mo
     document = tiny.document(4, sentences=30)
     settings = replace(config_of("transformer", "none", bert).encoder, pooling=pooling)
     encoder = Model.create(ModelConfig(encoder=settings)).encoder
-    monkeypatch.setattr(transformer, "BATCH", 1000)
+    monkeypatch.setattr(transformer, "BATCH_ON_CPU", 1000)
     whole = encoder.encode(document)
-    monkeypatch.setattr(transformer, "BATCH", 1)
+    monkeypatch.setattr(transformer, "BATCH_ON_CPU", 1)
     blocks = list(encoder.blocks(document))
     assert len(blocks) > 5
     torch.testing.assert_close(torch.cat(blocks, dim=1), whole, atol=1e-5, rtol=1e-5)

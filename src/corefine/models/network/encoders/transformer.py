@@ -27,7 +27,10 @@ from corefine.models.network.encoders import join_blocks
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 
 BATCH = 8
-"""Windows in one forward pass. More are not faster on a CPU and need more memory."""
+"""Windows in one forward pass."""
+
+BATCH_ON_CPU = 2
+"""The same without gradients on a CPU, where more are not faster and need more memory."""
 
 
 class TransformerEncoder(nn.Module):
@@ -77,15 +80,17 @@ class TransformerEncoder(nn.Module):
             pieces = self._masked(pieces)
         ends = counts.cumsum(0)  # [T] where the sub-words of each token end
         done = 0  # tokens
-        rest: Tensor | None = None  # sub-words of a token that goes on in the next windows
-        for states in self._run(pieces):
-            if rest is not None:
-                states = torch.cat([rest, states], dim=1)
+        begun: list[Tensor] = []  # [S, H] of each layer: sub-words of a token that goes on in the next windows
+        for layers, places in self._run(pieces):
+            if begun:
+                places = torch.cat([torch.arange(len(begun[0])), places + len(begun[0])])
+                layers = [torch.cat(pair) for pair in zip(begun, layers, strict=True)]
             begin = int(ends[done - 1]) if done else 0
-            upto = int(torch.searchsorted(ends, begin + states.shape[1], right=True))
-            size = int(ends[upto - 1]) - begin if upto else 0
-            pooled = self._pool(states[:, :size], counts[done:upto])  # [layers, B, H]
-            rest, done = states[:, size:], upto
+            upto = int(torch.searchsorted(ends, begin + len(places), right=True))
+            size = int(counts[done:upto].sum())
+            pooled = self._pool(layers, places[:size], counts[done:upto])  # [layers, B, H]
+            begun = [layer[places[size:]] for layer in layers] if size < len(places) else []
+            done = upto
             yield (pooled if self.layers > 1 else pooled[0]).float()
 
     @property
@@ -175,41 +180,48 @@ class TransformerEncoder(nn.Module):
         mask = self.tokenizer.mask_token_id
         return [mask if hide else piece for piece, hide in zip(pieces, hidden, strict=True)]
 
-    def _run(self, pieces: list[int]) -> Iterator[Tensor]:
-        """States of sub-words, [layers, S, H], for a few windows after another."""
+    def _run(self, pieces: list[int]) -> Iterator[tuple[list[Tensor], Tensor]]:
+        """The states of a few windows after another, [B x window, H] for each layer, and which to take: [S] places."""
         before, after = self._before, self._after
         starts, inner = _windows(len(pieces), self.window - len(before) - len(after), self.config.overlap)
         takes = _takes(starts, inner, len(pieces))
-        for begin in range(0, len(starts), BATCH):
-            group = starts[begin : begin + BATCH]
+        batch = BATCH_ON_CPU if self.device.type == "cpu" and not self._learning else BATCH
+        for begin in range(0, len(starts), batch):
+            group = starts[begin : begin + batch]
             rows = [[*before, *pieces[start : start + inner], *after] for start in group]
-            layers = self._forward(torch.tensor(rows, device=self.device))  # [layers, B, window, H]
-            parts = []
+            places = []
             for row, start in enumerate(group):
+                shift = row * len(rows[0]) + len(before) - start
                 left, right = takes[begin + row]
-                shift = len(before) - start
-                parts.append(layers[:, row, left + shift : right + shift])
-            yield torch.cat(parts, dim=1)
+                places.append(torch.arange(left + shift, right + shift))
+            yield self._forward(torch.tensor(rows, device=self.device)), torch.cat(places)
 
-    def _forward(self, ids: Tensor) -> Tensor:
-        """[B, window] -> [layers, B, window, H]."""
+    def _forward(self, ids: Tensor) -> list[Tensor]:
+        """[B, window] -> [B x window, H] for each layer."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and self._learning), self._autocast():
-            return self._layers(self.network(input_ids=ids, output_hidden_states=bool(self.config.layers)))
+            found = self.network(input_ids=ids, output_hidden_states=bool(self.config.layers))
+        layers = [found.hidden_states[layer] for layer in self.config.layers] or [found.last_hidden_state]
+        return [layer.flatten(0, 1) for layer in layers]
 
-    def _layers(self, hidden: Any) -> Tensor:
-        if not self.config.layers:
-            last: Tensor = hidden.last_hidden_state
-            return last[None]
-        return torch.stack([hidden.hidden_states[layer] for layer in self.config.layers])
+    def _pool(self, layers: list[Tensor], places: Tensor, counts: Tensor) -> Tensor:
+        """Sub-words to words: [layers, T, H].
 
-    def _pool(self, states: Tensor, counts: Tensor) -> Tensor:
-        """Sub-words to words: [layers, S, H] -> [layers, T, H]; counts [T] are the sub-words of each word."""
-        counts = counts.to(states.device)
+        places    [S] where the sub-words of the words are in each layer
+        counts    [T] the sub-words of each word
+        """
+        firsts = counts.cumsum(0) - counts
+        pooled = _at(layers, places[firsts])
         if self.config.pooling == "first":
-            return states.index_select(1, counts.cumsum(0) - counts)
-        owners = torch.arange(len(counts), device=states.device).repeat_interleave(counts)
-        pooled = states.new_zeros(len(states), len(counts), states.shape[2]).index_add(1, owners, states)
-        return pooled / counts[:, None]
+            return pooled
+        longer = (counts > 1).nonzero().squeeze(1)  # most words are one sub-word, and then there is nothing to add
+        if len(longer):
+            sums = pooled[:, longer.to(pooled.device)]
+            for number in range(1, int(counts.max())):
+                also = (counts[longer] > number).nonzero().squeeze(1)
+                sums = sums.index_add(1, also.to(sums.device), _at(layers, places[firsts[longer[also]] + number]))
+            means = sums / counts[longer].to(sums.device)[:, None]
+            pooled = pooled.index_copy(1, longer.to(pooled.device), means)
+        return pooled
 
     @property
     def device(self) -> torch.device:
@@ -220,6 +232,11 @@ class TransformerEncoder(nn.Module):
         _remove_capturing_hooks(self.network)
         state: object = super().__getstate__()  # type: ignore[no-untyped-call]  # torch's own
         return state
+
+
+def _at(layers: list[Tensor], places: Tensor) -> Tensor:
+    """[layers, S, H] the states at these places of each layer."""
+    return torch.stack([layer.index_select(0, places.to(layer.device)) for layer in layers])
 
 
 def _windows(size: int, longest: int, overlap: int) -> tuple[list[int], int]:
