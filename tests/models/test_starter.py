@@ -52,7 +52,13 @@ def test_it_is_trained_packed_and_described(small: Path) -> None:
     assert "The ontogum authors." in text
     assert f"{made['scores']['litbank']['test']['conll_f1']:.1f}" in text
     assert "WinoBias was not at hand" in text
+    assert f"{made['tokens_per_second']:,.0f} tokens in a second" in text
     assert isinstance(corefine.load(goal, device="cpu"), Resolver)
+
+
+def test_every_stage_has_the_seed(small: Path) -> None:
+    made = make_starter.make("starter", mirror=small, work=small / "work", goal=small / "starter", seed=7)
+    assert [stage["training"]["seed"] for stage in made["stages"]] == [7, 7]
 
 
 def test_one_that_is_too_heavy_is_not_packed(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
