@@ -19,10 +19,10 @@ ALLENNLP = "as in AllenNLP's configuration (recipe paper)"
 
 SHOWN = frozenset(
     "model.encoder.kind model.encoder.path model.encoder.fine_tune model.encoder.word_width "
-    "model.head.candidates model.head.coarse_to_fine model.head.coarse_window model.head.decoding "
-    "model.head.within_sentences training.epochs training.min_steps training.patience training.schedule "
-    "training.plateau_patience training.plateau_factor training.ema training.mention_loss training.labels "
-    "training.rest rounds.epochs rounds.min_steps rounds.patience".split()
+    "model.head.candidates model.head.candidates_predicted model.head.coarse_to_fine model.head.coarse_window "
+    "model.head.decoding model.head.within_sentences training.epochs training.min_steps training.patience "
+    "training.schedule training.plateau_patience training.plateau_factor training.ema training.mention_loss "
+    "training.labels training.rest rounds.epochs rounds.min_steps rounds.patience".split()
 )
 """Settings of a recipe that rows of their own show."""
 ALIKE = frozenset("training.seed training.save_every model.head.threshold model.head.temperature".split())
@@ -154,7 +154,8 @@ def _spans(head: HeadConfig) -> str:
 
 
 def _candidates(head: HeadConfig) -> str:
-    return f"the {'best' if head.coarse_to_fine else 'nearest'} {head.candidates}"
+    predicted = f", in prediction {head.candidates_predicted}" if head.candidates_predicted else ""
+    return f"the {'best' if head.coarse_to_fine else 'nearest'} {head.candidates}{predicted}"
 
 
 def _decoding(run: RunRecord) -> str:
