@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.inputs import Inputs
-from corefine.models.network.pair_features import DISTANCES, NAME_WORDS, QUOTES_APART
+from corefine.models.network.pair_features import DISTANCES
 from corefine.models.network.pairs import PairScorer
 from corefine.models.network.ranker import Ranking, SpanRanker
 from corefine.models.network.spans import MentionScores, SpanScorer, TopSpans
@@ -89,27 +89,7 @@ def _pairs(scorer: PairScorer, inputs: Inputs, top: TopSpans, g: Tensor, others:
         features.append(scorer.speakers(torch.where(known, 1 + same_speaker, 0)))
     if scorer.genres is not None:
         features.append(scorer.genres(torch.full((size, reach), inputs.genre)))
-    if scorer.names is not None:
-        listed = [inputs.names[span.start : span.end + 1].tolist() for span in top.spans]
-        names = [set([name for name in each if name][-NAME_WORDS:]) for each in listed]
-        shared = [[bool(names[row] & names[other]) for other in line] for row, line in enumerate(others.tolist())]
-        features.append(scorer.names(torch.tensor(shared, dtype=torch.long).reshape(size, reach)))
-    if scorer.quotations is not None:
-        quotes = [
-            [_quotation(inputs, top.spans[other].start, top.spans[row].start) for other in line]
-            for row, line in enumerate(others.tolist())
-        ]
-        features.append(scorer.quotations(torch.tensor(quotes, dtype=torch.long).reshape(size, reach)))
     return torch.cat([mine, theirs, product, *features], dim=2)
-
-
-def _quotation(inputs: Inputs, earlier: int, later: int) -> int:
-    """Where two tokens are: outside quotations, one of them or both within, and how many quotations apart."""
-    quoted = [bool(value) for value in (inputs.surfaces % 2).tolist()]
-    if not (quoted[earlier] and quoted[later]):
-        return quoted[later] + 2 * quoted[earlier]
-    begin = [quoted[token] and not quoted[token - 1] for token in range(earlier + 1, later + 1)]
-    return 3 + min(sum(begin), QUOTES_APART)
 
 
 def _network(values: Tensor, scorer: SpanScorer | PairScorer, dropout: float) -> Tensor:

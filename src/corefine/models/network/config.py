@@ -84,8 +84,6 @@ class HeadConfig(Config):
     speakers: bool = setting(False, "Pair feature: same speaker, another, or unknown.")
     genres: tuple[str, ...] = setting((), "Genres with an embedding of their own; all others are unknown.")
     string_match: bool = setting(True, "Pair feature: same words, same last word, or neither; case is ignored.")
-    names: bool = setting(False, "Pair feature: whether they share a capitalised word that never occurs in lower case.")
-    quotations: bool = setting(False, "Pair feature: within one quotation, in different ones, or outside.")
     surface: bool = setting(True, "Token feature: letter case, digits, quotation. An uncased encoder loses them.")
 
     context: Literal["none", "lstm", "scan"] = setting("none", "A layer over the encoder's states: none, lstm or scan.")

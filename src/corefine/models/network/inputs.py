@@ -15,7 +15,7 @@ from corefine.errors import InputError
 
 OPENING = frozenset({"“", "«", "„", "``", '"'})
 CLOSING = frozenset({"”", "»", "''", '"'})
-PER_TOKEN = ("sentences", "speakers", "words", "names", "surfaces")
+PER_TOKEN = ("sentences", "speakers", "words", "surfaces")
 
 
 class Surface(IntEnum):
@@ -36,7 +36,6 @@ class TokenFeatures:
     sentences    [T] which sentence a token is in
     speakers     [T] who speaks it, 0 for unknown; numbered within the document
     words        [T] which word it is, letter case aside; numbered within the document
-    names        [T] the same for words that look like names, 0 for all others
     surfaces     [T] 2 x Surface, plus 1 within quotation marks
     genre        0 for unknown, otherwise 1 + the place in `HeadConfig.genres`
     """
@@ -44,7 +43,6 @@ class TokenFeatures:
     sentences: Tensor
     speakers: Tensor
     words: Tensor
-    names: Tensor
     surfaces: Tensor
     genre: int = 0
 
@@ -94,12 +92,10 @@ def make_features(document: Document, genres: Sequence[str] = ()) -> TokenFeatur
         sentences.append(current)
     speakers = document.speakers or (None,) * len(document)
     genre = genres.index(document.genre) + 1 if document.genre in genres else 0
-    words = _numbers(token.lower() for token in document.tokens)
     return TokenFeatures(
         sentences=torch.tensor(sentences, dtype=torch.long),
         speakers=_numbers(speakers),
-        words=words,
-        names=words * torch.tensor(_looks_like_name(document.tokens), dtype=torch.long),
+        words=_numbers(token.lower() for token in document.tokens),
         surfaces=torch.tensor(_surfaces(document, starts), dtype=torch.long),
         genre=genre,
     )
@@ -109,12 +105,6 @@ def _numbers(values: Iterable[Hashable]) -> Tensor:
     """The values numbered from 1 in order of appearance; 0 for None."""
     numbers: dict[Hashable, int] = {None: 0}
     return torch.tensor([numbers.setdefault(value, len(numbers)) for value in values], dtype=torch.long)
-
-
-def _looks_like_name(tokens: Sequence[str]) -> list[bool]:
-    """Which tokens are capitalised, never occur in lower case in the document, and are no abbreviations ("Mr.")."""
-    lower = {token for token in tokens if token.islower()}
-    return [token[:1].isupper() and token[-1] != "." and token.lower() not in lower for token in tokens]
 
 
 def _surfaces(document: Document, starts: set[int]) -> list[int]:

@@ -18,12 +18,9 @@ from corefine.models.network.inputs import TokenFeatures
 from corefine.models.network.pair_features import (
     DISTANCE_VALUES,
     MATCH_VALUES,
-    NAME_VALUES,
-    QUOTE_VALUES,
     SPEAKER_VALUES,
     SpanWords,
     distances,
-    quotations,
     speakers,
 )
 from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
@@ -76,9 +73,7 @@ class PairScorer(nn.Module):
         self.matches = nn.Embedding(MATCH_VALUES, feature) if config.string_match else None
         self.speakers = nn.Embedding(SPEAKER_VALUES, feature) if config.speakers else None
         self.genres = nn.Embedding(1 + len(config.genres), feature) if config.genres else None
-        self.names = nn.Embedding(NAME_VALUES, feature) if config.names else None
-        self.quotations = nn.Embedding(QUOTE_VALUES, feature) if config.quotations else None
-        tables = [self.distances, self.matches, self.speakers, self.genres, self.names, self.quotations]
+        tables = [self.distances, self.matches, self.speakers, self.genres]
         features = feature * sum(table is not None for table in tables)
         self.first = nn.Linear(2 * size + self.product_size + features, config.hidden)
         self.deeper = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.pair_depth - 1))
@@ -148,10 +143,6 @@ class PairScorer(nn.Module):
             tables.append((self.speakers.weight, speakers(inputs, top, own, others)))
         if self.genres is not None:
             tables.append((self.genres.weight[inputs.genre : inputs.genre + 1], torch.zeros_like(others)))
-        if self.names is not None:
-            tables.append((self.names.weight, words.share_name(own, others)))
-        if self.quotations is not None:
-            tables.append((self.quotations.weight, quotations(inputs, top, own, others)))
         codes = torch.zeros_like(others)
         for values, numbers in tables:
             codes = codes * len(values) + numbers
