@@ -177,6 +177,16 @@ def test_states_in_blocks_are_those_of_the_document(pooling: str, bert: Path, mo
     torch.testing.assert_close(torch.cat(blocks, dim=1), whole, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("size", [7, 10_000])
+def test_a_prediction_is_encoded_once(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    in_blocks(monkeypatch, size)
+    model = Model.create(config_of("cached", "scan", bert), cache=tmp_path)
+    first = model.predict(DOCUMENTS[-1])
+    assert isinstance(model.encoder, cache.CachedEncoder)
+    monkeypatch.setattr(model.encoder.encoder, "blocks", lambda _: pytest.fail("encoded again"))
+    same(first, model.predict(DOCUMENTS[-1]))
+
+
 def test_a_reader_that_stops_early_leaves_no_file(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_blocks(monkeypatch, 7)
     model = Model.create(config_of("cached", "none", bert), cache=tmp_path)

@@ -105,6 +105,8 @@ def states_in_blocks(encoder: Encoder, document: Document, size: int) -> Iterato
         while rest.shape[-2] < wanted and (more := next(given, None)) is not None:
             rest = join_blocks([rest, more])
         last = start + wanted == len(document)
+        if last:  # a cache writes its file when its encoder has no more blocks
+            rest = join_blocks([rest, *given])
         if rest.shape[-2] < wanted or (last and rest.shape[-2] > wanted):
             have = f"{start + rest.shape[-2]} states for {len(document)} tokens"
             raise InputError(f"document {document.key}: the encoder {encoder.name} gives {have}")
