@@ -25,9 +25,8 @@ from corefine.models.network.encoders import Encoder, join_blocks, states_in_blo
 VERSION = "2"
 """Increased when the same encoder gives other states than before. (2: windows of equal length.)"""
 
-
 BLOCK = 4_096
-"""Tokens in a block."""
+"""Tokens whose states are read from a file, or written to it, at once."""
 
 BYTES = 2
 """Of a number in a file."""
@@ -48,10 +47,10 @@ class CachedEncoder:
     def encode(self, document: Document) -> Tensor:
         return join_blocks(list(self._blocks(document, max(len(document), 1))))
 
-    def blocks(self, document: Document) -> Iterator[Tensor]:
+    def blocks(self, document: Document) -> Generator[Tensor, None, None]:
         return self._blocks(document, BLOCK)
 
-    def _blocks(self, document: Document, size: int) -> Iterator[Tensor]:
+    def _blocks(self, document: Document, size: int) -> Generator[Tensor, None, None]:
         """The states of `size` tokens after another, from the file or, if there is none, from the encoder."""
         path = self.path(document)
         file = self._open(path, len(document))
