@@ -2,9 +2,9 @@
 
     python benchmarks/speed.py --json
 
-The recipe before encoded in float32, with windows that share 256 sub-words, and read the states with a BiLSTM. The rest
-of the two recipes is the same. Both sides run on one thread and take turns. Training reads cached states, as it does
-from its second epoch on.
+The recipe before encoded in float32, with windows that share 256 sub-words, read the states with a BiLSTM, trained in
+float32, and computed mention scores from windows of tokens (`earlier.py`). The rest of the two is the same. Both sides
+run on one thread and take turns. Training reads cached states, as it does from its second epoch on.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from corefine.models.network.encoders import make_encoder
 from corefine.models.network.model import Model
 from corefine.models.training.recipe import Recipe, load_recipe
 from corefine.models.training.trainer import train
+from earlier import with_windows
 from measuring import alternate
 from model import document
 
@@ -55,8 +56,11 @@ class Speed:
 def before(recipe: Recipe) -> Recipe:
     """The default recipe as it was."""
     encoder = replace(recipe.model.encoder, precision="float32", overlap=256)
+    head = replace(recipe.model.head, context="lstm", context_width=150)
     return replace(
-        recipe, model=replace(recipe.model, encoder=encoder, head=replace(recipe.model.head, context="lstm"))
+        recipe,
+        model=replace(recipe.model, encoder=encoder, head=head),
+        training=replace(recipe.training, mixed_precision=False),
     )
 
 
@@ -87,6 +91,8 @@ def _epoch(recipe: Recipe, tokens: int, cache: Path) -> Callable[[], None]:
     """An epoch over texts of 2,000 tokens, with all losses of the recipe."""
     config = replace(recipe.training, epochs=1, min_steps=0, calibrate=False)
     model = Model.create(recipe.model, cache=cache)
+    if recipe.model.head.context == "lstm":
+        with_windows(model)
     labels = [Labels(document(min(2_000, tokens)))] * max(1, tokens // 2_000)
 
     def epoch() -> None:

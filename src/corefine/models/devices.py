@@ -30,12 +30,13 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def mixed_precision(device: torch.device, *, enabled: bool = True) -> AbstractContextManager[object]:
-    """bfloat16 where sums stay safe, on a GPU that has it; elsewhere nothing changes.
+    """Matrix products in bfloat16 where the device is fast at it; elsewhere nothing changes.
 
     bfloat16 has the range of float32, so it needs no loss scaling.
     """
-    if enabled and device.type == "cuda" and torch.cuda.is_bf16_supported():
-        return torch.autocast("cuda", dtype=torch.bfloat16)
+    kind = device.type
+    if enabled and ((kind == "cuda" and torch.cuda.is_bf16_supported()) or (kind == "cpu" and bfloat16_is_fast())):
+        return torch.autocast(kind, dtype=torch.bfloat16)
     return nullcontext()
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from corefine.document import Document
-from corefine.models.network import pair_network
+from corefine.models.network import hidden_layers
 from corefine.models.network.config import HeadConfig
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.pair_features import DISTANCES
-from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
+from corefine.models.network.pair_network import PairNetwork
 from corefine.models.network.pairs import PairScorer
 from corefine.models.network.spans import TopSpans
 
@@ -26,7 +24,7 @@ def test_gradients_are_those_of_the_function(
     depth: int, dropout: bool, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Finite differences, in double precision, with blocks of one row and with one block."""
-    monkeypatch.setitem(pair_network.BLOCK, "cpu", block)
+    monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
     torch.manual_seed(depth)
     size, reach, hidden, width, codes = 6, 4, 5, 3, 7
 
@@ -44,12 +42,6 @@ def test_gradients_are_those_of_the_function(
         return PairNetwork.apply(*values[:6], candidates, which, masks, *values[6:])
 
     assert torch.autograd.gradcheck(network, (*tensors, *deeper))
-
-
-@given(size=st.integers(0, 50), cost=st.integers(0, 500_000))
-def test_blocks_cover_all_rows_once(size: int, cost: int) -> None:
-    rows = [row for block in rows_in_blocks(size, cost, CPU) for row in range(block.start, block.stop)]
-    assert rows == list(range(size))
 
 
 def test_distances_fall_into_the_papers_buckets() -> None:

@@ -201,17 +201,17 @@ def test_dropout_only_while_training() -> None:
 
 def test_memory_of_a_long_document_is_bounded_by_blocks() -> None:
     """Far more pairs than a block holds give the same scores as one block."""
-    from corefine.models.network import pair_network
+    from corefine.models.network import hidden_layers
 
     inputs = inputs_of(document(200))
     ranker = ranker_of(candidates=50)
     whole = ranker(inputs).scores
-    before = dict(pair_network.BLOCK)
+    before = dict(hidden_layers.BLOCK)
     try:
-        pair_network.BLOCK["cpu"] = 1
+        hidden_layers.BLOCK["cpu"] = 1
         torch.testing.assert_close(ranker(inputs).scores, whole)
     finally:
-        pair_network.BLOCK.update(before)
+        hidden_layers.BLOCK.update(before)
 
 
 @pytest.mark.parametrize("head", [{}, {"context": "scan"}, {"pair_depth": 2, "coarse_to_fine": False}])

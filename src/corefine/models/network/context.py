@@ -1,7 +1,7 @@
 """Layers over the encoder's states that give tokens context from beyond the encoder's window.
 
 `LSTM` reads one token after another, so a document takes as many steps as it has tokens. `GatedScan` is a recurrence
-whose gates do not depend on its own state, so all T steps are computed together in log2(T) rounds.
+whose gates do not depend on its own state, so its T steps are computed sqrt(T) at a time.
 
 A long document is read in blocks of tokens, to limit memory: each block goes through `project`, and `join` reads all of
 them. For a document of one block this is the same as calling the layer.
@@ -9,8 +9,12 @@ them. For a document of one block this is the same as calling the layer.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
 
 
 class LSTM(nn.LSTM):
@@ -59,7 +63,7 @@ class GatedScan(nn.Module):
         """
         if len(blocks) == 1:
             keep, value = self._gates(blocks[0])
-            return blocks[0] + self._out(_both_ways(keep, value))
+            return blocks[0].float() + self._out(_both_ways(keep, value))
         half = self.size // 2
         onwards, carried = [], blocks[0].new_zeros(half)
         for block in blocks:
@@ -77,10 +81,10 @@ class GatedScan(nn.Module):
     def _gates(self, projected: Tensor) -> tuple[Tensor, Tensor]:
         """keep and value, [B, 2 W] each."""
         keep, value = self.gates(projected).split(self.size, dim=1)
-        return torch.sigmoid(keep), torch.tanh(value)
+        return torch.sigmoid(keep.float()), torch.tanh(value.float())
 
     def _out(self, states: Tensor) -> Tensor:
-        context: Tensor = self.out(states)
+        context: Tensor = self.out(states).float()
         return context
 
 
@@ -96,9 +100,40 @@ def scan(keep: Tensor, gain: Tensor, before: Tensor | None = None) -> Tensor:
     """h_t = keep_t * h_(t-1) + gain_t for all t; [T, W] each. h_(-1) is `before`, [W], or 0."""
     if before is not None:
         gain = torch.cat([gain[:1] + keep[:1] * before, gain[1:]])
-    step = 1
-    while step < len(keep):
-        gain = torch.cat([gain[:step], gain[step:] + keep[step:] * gain[:-step]])
-        keep = torch.cat([keep[:step], keep[step:] * keep[:-step]])
-        step *= 2
-    return gain
+    states: Tensor = _Scan.apply(keep, gain)  # type: ignore[no-untyped-call]
+    return states
+
+
+class _Scan(torch.autograd.Function):
+    """The recurrence. Its gradient is the same recurrence, from the last token to the first."""
+
+    @staticmethod
+    def forward(ctx: Any, keep: Tensor, gain: Tensor) -> Tensor:
+        states = _scan(keep, gain)
+        ctx.save_for_backward(keep, states)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
+        keep, states = ctx.saved_tensors
+        later = F.pad(keep[1:], (0, 0, 0, 1))
+        d_gain = _scan(later.flip(0), gradients[0].flip(0)).flip(0)
+        return F.pad(states[:-1], (0, 0, 1, 0)) * d_gain, d_gain
+
+
+def _scan(keep: Tensor, gain: Tensor) -> Tensor:
+    """The states [T, W]: first within chunks of sqrt(T) tokens, all chunks at once, then what each adds to the next."""
+    length, width = keep.shape
+    size = math.isqrt(max(length - 1, 0)) + 1
+    count = -(-length // size)
+    padding = (0, 0, 0, count * size - length)
+    kept = F.pad(keep, padding).view(count, size, width).transpose(0, 1).contiguous()  # [size, chunks, W]
+    states = F.pad(gain, padding).view(count, size, width).transpose(0, 1).contiguous()
+    for at in range(1, size):
+        states[at].addcmul_(kept[at], states[at - 1])
+        kept[at] *= kept[at - 1]  # from here on: how much of a chunk's first state is left
+    carried = states[-1].clone()  # [chunks, W] the state at the end of each chunk
+    for chunk in range(1, count):
+        carried[chunk].addcmul_(kept[-1, chunk], carried[chunk - 1])
+    states[:, 1:].addcmul_(kept[:, 1:], carried[:-1])
+    return states.transpose(0, 1).reshape(-1, width)[:length]

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import FULL, HeadConfig
+from corefine.models.network.hidden_layers import dropout_mask, rows_in_blocks
 from corefine.models.network.inputs import TokenFeatures
 from corefine.models.network.pair_features import (
     DISTANCE_VALUES,
@@ -23,7 +24,7 @@ from corefine.models.network.pair_features import (
     distances,
     speakers,
 )
-from corefine.models.network.pair_network import PairNetwork, rows_in_blocks
+from corefine.models.network.pair_network import PairNetwork
 from corefine.models.network.spans import MASKED, TopSpans
 from corefine.prediction import NONE
 
@@ -106,19 +107,18 @@ class PairScorer(nn.Module):
         others = candidates.clamp(min=0)
         codes, table = self._features(features, top, others, of_features)
         left = sides.left.float()
-        with torch.autocast(left.device.type, enabled=False):  # it adds up many small gradients: float32
-            scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
-                left,
-                sides.right.float(),
-                table.float(),
-                sides.products.float(),
-                product,
-                self.score.weight[0],
-                others,
-                codes,
-                self._masks(left),
-                *self.deeper.parameters(),
-            )
+        scores: Tensor = PairNetwork.apply(  # type: ignore[no-untyped-call]
+            left,
+            sides.right.float(),
+            table.float(),
+            sides.products.float(),
+            product,
+            self.score.weight[0],
+            others,
+            codes,
+            self._masks(left),
+            *self.deeper.parameters(),
+        )
         return scores + self.score.bias
 
     def _first_weights(self) -> tuple[Tensor, ...]:
@@ -160,7 +160,7 @@ class PairScorer(nn.Module):
         if not self.training or not self.config.dropout:
             return None
         shape = (self.config.pair_depth, len(spans), self.config.hidden)
-        return F.dropout(spans.new_ones(shape), self.config.dropout)
+        return dropout_mask(self.config.dropout, *shape, device=spans.device)
 
     def coarse(self, sides: Sides, mention_scores: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The best K candidates [N, K] by a bilinear score, best first, and those scores [N, K].
@@ -173,10 +173,11 @@ class PairScorer(nn.Module):
         if candidates is None:
             candidates = self._best(left.detach(), right.detach(), mention_scores.detach())
         others = candidates.clamp(min=0)
-        blocks = [
-            torch.bmm(right[others[rows]], left[rows, :, None]).squeeze(2)  # [B, K, coarse] x [B, coarse, 1]
-            for rows in rows_in_blocks(len(left), others.shape[1] * COARSE_WIDTH, left.device)
-        ]
+        blocks = []
+        for rows in rows_in_blocks(len(left), others.shape[1] * COARSE_WIDTH, left.device):
+            # the gradient of `index_select` takes less time than that of an index
+            antecedents = right.index_select(0, others[rows].flatten()).view(*others[rows].shape, COARSE_WIDTH)
+            blocks.append(torch.bmm(antecedents, left[rows, :, None]).squeeze(2))  # [B, K]
         return candidates, torch.cat(blocks) if blocks else left.new_zeros(others.shape)
 
     def _best(self, left: Tensor, right: Tensor, mention_scores: Tensor) -> Tensor:

@@ -18,7 +18,9 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import HeadConfig, ModelConfig
 from corefine.models.network.context import LSTM, GatedScan
+from corefine.models.network.hidden_layers import dropout_mask
 from corefine.models.network.inputs import Inputs, Surface, TokenFeatures
+from corefine.models.network.layer_mix import mix_layers
 from corefine.models.network.pairs import PairScorer, Sides
 from corefine.models.network.spans import MASKED, MentionScores, SpanScorer, TopSpans, prune
 from corefine.prediction import NONE, Prediction
@@ -139,11 +141,9 @@ class SpanRanker(nn.Module):
 
     def reduce(self, states: Tensor, surfaces: Tensor) -> Tensor:
         """What is kept of a block of tokens: [B, H] or [L, B, H] and [B] -> [B, .]."""
-        states = states.float()
-        if self.mix is not None:
-            states = torch.einsum("l,lth->th", self.mix.softmax(0), states)
-        if self.training:
-            states = F.dropout(states, self.config.head.state_dropout)
+        states = states.float() if self.mix is None else mix_layers(self.mix.softmax(0), states)
+        if self.training and self.config.head.state_dropout:
+            states = states * dropout_mask(self.config.head.state_dropout, *states.shape, device=states.device)
         if self.surfaces is not None:
             states = torch.cat([states, self.surfaces(surfaces)], dim=1)
         return states if self.context is None else self.context.project(states)

@@ -2,7 +2,7 @@
 
 A span is represented by g = [start; end; head; width], where head is an attention-weighted mean of its tokens. g is
 built only for the top spans. The mention scores of all spans do not need it: the first linear layer is applied to
-each token once, and its parts are gathered and added.
+each token once, and `MentionNetwork` adds up its parts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.document import Span
 from corefine.models.network.config import HeadConfig
-from corefine.models.network.pair_network import rows_in_blocks
+from corefine.models.network.hidden_layers import dropout_mask
+from corefine.models.network.mention_network import MentionNetwork
 
 MASKED = float("-inf")
 
@@ -86,12 +87,7 @@ class SpanScorer(nn.Module):
         attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
-        blocks = []
-        for rows in rows_in_blocks(len(tokens), self.config.max_span_width * self.config.hidden, tokens.device):
-            reach = slice(rows.start, rows.stop + self.config.max_span_width - 1)
-            hidden = torch.relu(self._first_layer(tokens[reach], attention[reach], rows.stop - rows.start))
-            blocks.append(self._rest(hidden))  # [B, W]
-        scores = torch.cat(blocks)  # [T, W]
+        scores = self._scores(tokens, attention)  # [T, W]
         return MentionScores(scores.masked_fill(~self._exists(sentences), MASKED), tokens, attention)
 
     def represent(self, mentions: MentionScores, top: TopSpans) -> Tensor:
@@ -102,12 +98,15 @@ class SpanScorer(nn.Module):
         beyond = inside > top.ends[:, None]
         inside = torch.where(beyond, top.ends[:, None], inside)
         weights = mentions.attention[inside].masked_fill(beyond, MASKED).softmax(1)  # [N, R]
-        head = torch.bmm(weights[:, None], self._heads(mentions.tokens)[inside]).squeeze(1)  # [N, D]
+        # the gradient of `index_select` takes less time than that of an index
+        tokens = self._heads(mentions.tokens).index_select(0, inside.flatten())
+        tokens = tokens.view(*inside.shape, self.head_width)  # [N, R, D]
+        head = torch.bmm(weights[:, None], tokens).squeeze(1)  # [N, D]
         ends = self._ends(mentions.tokens)
         return torch.cat(
             [
-                ends[top.starts],
-                ends[top.ends],
+                ends.index_select(0, top.starts),
+                ends.index_select(0, top.ends),
                 head,
                 self.widths((top.ends - top.starts).clamp(max=self.config.max_span_width - 1)),
             ],
@@ -125,31 +124,34 @@ class SpanScorer(nn.Module):
         return torch.where(wide, self._rest(torch.relu(self.first(spans))), scores)
 
     def _rest(self, hidden: Tensor) -> Tensor:
-        """The layers after the first: [..., hidden] -> [...]."""
-        # One dropout mask for all widths of a start: one for each span costs more time than the layer.
+        """The layers after the first: [N, hidden] -> [N]."""
         hidden = self._drop(hidden)
         for layer in self.deeper:
             hidden = self._drop(torch.relu(layer(hidden)))
         scores: Tensor = self.score(hidden)
         return scores.squeeze(-1)
 
-    def _first_layer(self, tokens: Tensor, attention: Tensor, size: int) -> Tensor:
-        """[B, W, hidden] the first layer for all spans that start at the first `size` tokens."""
+    def _scores(self, tokens: Tensor, attention: Tensor) -> Tensor:
+        """[T, W] the scores of all spans, also of those that do not exist."""
         start, end, head, width = torch.split(
             self.first.weight,
             [self.ends_width, self.ends_width, self.head_width, self.config.feature_width],
             dim=1,
         )
         reach = self.config.max_span_width
-        starts = F.linear(self._ends(tokens[:size]), start, self.first.bias)  # [B, hidden]
-        ends = self._windows(F.linear(self._ends(tokens), end), size)  # [B, W, hidden]
-        heads = self._windows(F.linear(self._heads(tokens), head), size)  # [B, W, hidden]
-        # weights[t, w, k] is the weight of token t + k in the span of w + 1 tokens that starts at t.
-        logits = self._windows(attention[:, None], size).transpose(1, 2)  # [B, 1, W]
-        triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
-        weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [B, W, W]
-        widths = F.linear(self.widths.weight, width)  # [W, hidden]
-        return torch.baddbmm(ends, weights, heads) + starts[:, None] + widths
+        logits = self._beyond(attention[:, None]).unfold(0, reach, 1).squeeze(1).float()  # [T, W]
+        shares = (logits - logits.logcumsumexp(1)).exp()  # of the last token in the head of each span
+        scores: Tensor = MentionNetwork.apply(  # type: ignore[no-untyped-call]
+            F.linear(self._ends(tokens), start, self.first.bias).float(),
+            self._beyond(F.linear(self._ends(tokens), end).float()),
+            self._beyond(F.linear(self._heads(tokens), head).float()),
+            F.linear(self.widths.weight, width).float(),
+            shares,
+            self.score.weight[0],
+            self._masks(tokens),
+            *self.deeper.parameters(),
+        )
+        return scores + self.score.bias
 
     def _ends(self, tokens: Tensor) -> Tensor:
         """The dimensions of the states that start and end use."""
@@ -159,11 +161,9 @@ class SpanScorer(nn.Module):
         """The dimensions of the states that the head uses."""
         return tokens[:, -self.head_width :]
 
-    def _windows(self, values: Tensor, size: int) -> Tensor:
-        """[.., D] -> [B, W, D]: each of the first `size` tokens with those after it; zeros after the last."""
-        reach = self.config.max_span_width
-        padded = F.pad(values, (0, 0, 0, size + reach - 1 - len(values)))
-        return padded.unfold(0, reach, 1).transpose(1, 2)
+    def _beyond(self, values: Tensor) -> Tensor:
+        """[T, .] -> [T + W - 1, .]: zeros for the tokens that spans at the end of the document lack."""
+        return F.pad(values, (0, 0, 0, self.config.max_span_width - 1))
 
     def _exists(self, sentences: Tensor) -> Tensor:
         """[T, W] which spans exist."""
@@ -176,11 +176,15 @@ class SpanScorer(nn.Module):
             exists &= sentences[last.clamp(max=len(sentences) - 1)] == sentences[:, None]
         return exists
 
-    def _drop(self, hidden: Tensor) -> Tensor:
+    def _masks(self, tokens: Tensor) -> Tensor | None:
+        """Dropout of each hidden layer, [depth, T, hidden]: one mask for all spans that begin at a token."""
         if not self.training or not self.config.dropout:
-            return hidden
-        mask = hidden.new_ones(hidden.shape[0], *[1] * (hidden.ndim - 2), hidden.shape[-1])
-        return hidden * F.dropout(mask, self.config.dropout)
+            return None
+        shape = (self.config.mention_depth, len(tokens), self.config.hidden)
+        return dropout_mask(self.config.dropout, *shape, device=tokens.device)
+
+    def _drop(self, hidden: Tensor) -> Tensor:
+        return F.dropout(hidden, self.config.dropout, self.training)
 
 
 def prune(mentions: MentionScores, config: HeadConfig) -> TopSpans:

@@ -80,7 +80,7 @@ class TrainingConfig(Config):
         True, "Choose temperature and threshold on development documents; without any, the threshold on answered ones."
     )
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
-    mixed_precision: bool = setting(True, "Use bfloat16 on GPUs that support it.")
+    mixed_precision: bool = setting(True, "Multiply matrices in bfloat16 on processors and GPUs that are fast at it.")
 
     def _check(self) -> None:
         check_labels(self.labels, "TrainingConfig")

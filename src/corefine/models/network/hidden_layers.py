@@ -1,0 +1,85 @@
+"""What the networks of mentions and of pairs share: blocks of rows, and hidden layers whose gradients are written out.
+
+For all spans or pairs of a document at once, a layer would be an array of a hundred thousand rows and more, and most of
+the time would go into moving it through memory. A block of them fits the processor's cache; the backward pass computes
+it again instead of keeping it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+BLOCK = {"cpu": 400_000, "cuda": 64_000_000, "mps": 16_000_000}
+"""How many numbers the largest array of a block may have, by device."""
+
+
+def rows_in_blocks(size: int, cost: int, device: torch.device) -> Iterator[slice]:
+    """`size` rows in blocks; `cost` is how many numbers a row needs."""
+    step = max(1, BLOCK.get(device.type, BLOCK["cpu"]) // max(cost, 1))
+    return (slice(start, min(start + step, size)) for start in range(0, size, step))
+
+
+def product_type(values: Tensor) -> torch.dtype:
+    """The type in which such values are multiplied as matrices: another than their own in mixed precision."""
+    device = values.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else values.dtype
+
+
+def further_layers(
+    first: Tensor, masks: Sequence[Tensor], deeper: Sequence[Tensor], products: torch.dtype
+) -> list[Tensor]:
+    """The first hidden layer and those after it.
+
+    Shape: first and all others [A, B, hidden]; masks: one for each layer, to multiply it with, or none at all; deeper:
+    weight [hidden, hidden] and bias [hidden] of each further layer.
+    """
+    layers = [first]
+    for depth in range(1, len(deeper) // 2 + 1):
+        weight, bias = deeper[2 * depth - 2 : 2 * depth]
+        layer = layers[-1].flatten(0, 1).to(products) @ weight.t().to(products)
+        layer = (layer + bias).relu_().view_as(first)
+        if masks:
+            layer *= masks[depth]
+        layers.append(layer)
+    return layers
+
+
+def back_through_layers(
+    d_last: Tensor,
+    layers: Sequence[Tensor],
+    masks: Sequence[Tensor],
+    deeper: Sequence[Tensor],
+    d_deeper: Sequence[Tensor],
+    products: torch.dtype,
+) -> Tensor:
+    """The gradient of the sum that the first layer's relu was applied to. Those of `deeper` are added to `d_deeper`."""
+    d_layer = d_last
+    for depth in reversed(range(len(layers))):
+        # Where relu or the mask gave 0, the gradient is 0.
+        d_layer = torch.ops.aten.threshold_backward(d_layer, layers[depth], 0)
+        if masks:
+            d_layer *= masks[depth]
+        if depth:
+            flat = d_layer.flatten(0, 1)
+            d_deeper[2 * depth - 1].add_(flat.sum(0))
+            flat = flat.to(products)
+            d_deeper[2 * depth - 2].add_(flat.t() @ layers[depth - 1].flatten(0, 1).to(products))
+            d_layer = (flat @ deeper[2 * depth - 2].to(products)).to(d_last.dtype).view_as(d_last)
+    return d_layer
+
+
+def dropout_mask(share: float, *shape: int, device: torch.device) -> Tensor:
+    """What to multiply with: 0 for this share of all numbers, otherwise 1 / (1 - share).
+
+    On a CPU the numbers are drawn by numpy, in a tenth of torch's time. Their seed is drawn by torch.
+    """
+    if device.type != "cpu":
+        return F.dropout(torch.ones(shape, device=device), share)
+    seed = int(torch.randint(2**62, ()))
+    drawn = np.random.Generator(np.random.SFC64(seed)).random(shape, dtype=np.float32)
+    return torch.from_numpy(drawn).ge_(share).div_(1 - share)
