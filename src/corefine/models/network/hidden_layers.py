@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812
 
 BLOCK = {"cpu": 400_000, "cuda": 64_000_000, "mps": 16_000_000}
 """How many numbers the largest array of a block may have, by device."""
@@ -71,15 +69,3 @@ def back_through_layers(
             d_deeper[2 * depth - 2].add_(flat.t() @ layers[depth - 1].flatten(0, 1).to(products))
             d_layer = (flat @ deeper[2 * depth - 2].to(products)).to(d_last.dtype).view_as(d_last)
     return d_layer
-
-
-def dropout_mask(share: float, *shape: int, device: torch.device) -> Tensor:
-    """What to multiply with: 0 for this share of all numbers, otherwise 1 / (1 - share).
-
-    On a CPU the numbers are drawn by numpy, in a tenth of torch's time. Their seed is drawn by torch.
-    """
-    if device.type != "cpu":
-        return F.dropout(torch.ones(shape, device=device), share)
-    seed = int(torch.randint(2**62, ()))
-    drawn = np.random.Generator(np.random.SFC64(seed)).random(shape, dtype=np.float32)
-    return torch.from_numpy(drawn).ge_(share).div_(1 - share)

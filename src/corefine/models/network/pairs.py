@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import FULL, HeadConfig
-from corefine.models.network.hidden_layers import dropout_mask, rows_in_blocks
+from corefine.models.network.dropout import dropout_mask
+from corefine.models.network.hidden_layers import rows_in_blocks
 from corefine.models.network.inputs import TokenFeatures
 from corefine.models.network.pair_features import (
     DISTANCE_VALUES,

@@ -18,7 +18,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.models.network.config import HeadConfig, ModelConfig
 from corefine.models.network.context import LSTM, GatedScan
-from corefine.models.network.hidden_layers import dropout_mask
+from corefine.models.network.dropout import dropout_mask
 from corefine.models.network.inputs import Inputs, Surface, TokenFeatures
 from corefine.models.network.layer_mix import mix_layers
 from corefine.models.network.pairs import PairScorer, Sides

@@ -16,7 +16,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from corefine.document import Span
 from corefine.models.network.config import HeadConfig
-from corefine.models.network.hidden_layers import dropout_mask
+from corefine.models.network.dropout import dropout_mask
 from corefine.models.network.mention_network import MentionNetwork
 
 MASKED = float("-inf")

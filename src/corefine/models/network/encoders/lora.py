@@ -52,26 +52,24 @@ class MergedAdapters:
     """Adds adapters to the weights of frozen layers, and again each time the adapters change."""
 
     def __init__(self, layers: dict[str, nn.Linear], adapters: nn.ParameterDict) -> None:
+        self.adapters = adapters
         self._layers = layers
-        self._adapters = adapters
-        self._added: dict[str, Tensor] = {}
+        self._added = {key: torch.zeros_like(value, device="cpu") for key, value in adapters.items()}
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the adapters have changed since they were added."""
+        return any(not torch.equal(added, self.adapters[key].cpu()) for key, added in self._added.items())
 
     @torch.no_grad()
-    def update(self) -> bool:
-        """Bring the layers up to date. Returns whether anything changed."""
-        changed = False
+    def update(self) -> None:
+        """Bring the layers up to date."""
         for name, layer in self._layers.items():
-            a, b = self._adapters[_key(name, "A")], self._adapters[_key(name, "B")]
-            for key, value in ((_key(name, "A"), a), (_key(name, "B"), b)):
-                if key not in self._added:
-                    self._added[key] = torch.zeros_like(value)
-            old_a, old_b = self._added[_key(name, "A")], self._added[_key(name, "B")]
-            if torch.equal(old_a, a.to(old_a.device)) and torch.equal(old_b, b.to(old_b.device)):
-                continue
-            changed = True
-            layer.weight += SCALE * (b @ a - (old_b @ old_a).to(b.device)).to(layer.weight.device)
-            self._added[_key(name, "A")], self._added[_key(name, "B")] = a.clone(), b.clone()
-        return changed
+            keys = [_key(name, "A"), _key(name, "B")]
+            a, b = (self.adapters[key].cpu() for key in keys)
+            old_a, old_b = (self._added[key] for key in keys)
+            layer.weight += SCALE * (b @ a - old_b @ old_a).to(layer.weight.device)
+            self._added |= {keys[0]: a.clone(), keys[1]: b.clone()}
 
 
 def _key(name: str, matrix: str) -> str:

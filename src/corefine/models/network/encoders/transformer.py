@@ -23,6 +23,7 @@ from corefine.document import Document
 from corefine.errors import ConfigError, MissingExtraError, WeightsError
 from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
+from corefine.models.network.dropout import replace_dropout
 from corefine.models.network.encoders import join_blocks
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 
@@ -59,12 +60,15 @@ class TransformerEncoder(nn.Module):
         self._base = ""  # with adapters: the hash of the encoder's own weights
         self.adapters: nn.ParameterDict | None = None
         self._merged: MergedAdapters | None = None
+        self._rounded = False  # whether weights are stored in bfloat16
         self.requires_grad_(False)
         if config.lora_rank:
             self._add_adapters(config)
         else:
             for block in self._tuned():
                 block.requires_grad_(True)
+        if config.fine_tune:
+            replace_dropout(self.network, self._learning_blocks())
         self.train(config.fine_tune)
 
     def encode(self, document: Document) -> Tensor:
@@ -135,8 +139,15 @@ class TransformerEncoder(nn.Module):
         return not self.config.fine_tune
 
     def weights_changed(self) -> None:
-        if self._merged is not None and self._merged.update():
-            self._hash = None
+        if self._merged is None or not self._merged.outdated:
+            return
+        if self._rounded:  # the adapters are added to the encoder's own weights, and these are gone
+            device = self.device
+            self.network = _load(self.source, 0.0)[1].to(device).requires_grad_(False).train(self.training)
+            self._merged = MergedAdapters(self._adapted_layers(), self._merged.adapters)
+            self._rounded = False
+        self._merged.update()
+        self._hash = None
 
     def parameter_groups(self, rate: float, decay: float) -> list[dict[str, object]]:
         if self.adapters is not None:
@@ -149,19 +160,34 @@ class TransformerEncoder(nn.Module):
 
     def _tuned(self) -> list[nn.Module]:
         """The parts that training moves, from the first to the last."""
-        if not self.config.fine_tune:
-            return []
+        return self._learning_blocks() if self.config.fine_tune else []
+
+    def _learning_blocks(self) -> list[nn.Module]:
+        """The embeddings and layers that learn, from the first to the last; adapters are in layers alone."""
         blocks = [_embeddings(self.network), *_stack(self.network)]
         return blocks[-self.config.tuned_layers :]
 
     def _add_adapters(self, config: EncoderConfig) -> None:
         self._base = _hash_weights(self.network)
-        layers = linear_layers(self.network, _stack(self.network)[-config.tuned_layers :])
+        layers = self._adapted_layers()
         if config.fine_tune:
             self.adapters = attach(self.network, layers, config.lora_rank, config.inner_dropout)
         else:
             self.adapters = blank(layers, config.lora_rank)
             self._merged = MergedAdapters(layers, self.adapters)
+
+    def _adapted_layers(self) -> dict[str, nn.Linear]:
+        return linear_layers(self.network, _stack(self.network)[-self.config.tuned_layers :])
+
+    def _round_weights(self) -> None:
+        """Store weights that do not learn as their products use them, so that they are not rounded in each of them."""
+        self._weights_hash()  # it is of the weights as they were loaded
+        for part in self.network.modules():
+            if isinstance(part, nn.Linear) and not part.weight.requires_grad:
+                part.weight.data = part.weight.data.bfloat16()
+                if part.bias is not None:
+                    part.bias.data = part.bias.data.bfloat16()
+        self._rounded = True
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], Tensor]:
         """Sub-words of all tokens, and how many each token has: at least one."""
@@ -198,6 +224,8 @@ class TransformerEncoder(nn.Module):
 
     def _forward(self, ids: Tensor) -> list[Tensor]:
         """[B, window] -> [B x window, H] for each layer."""
+        if self.precision == "bfloat16" and not self._rounded:
+            self._round_weights()
         with torch.set_grad_enabled(torch.is_grad_enabled() and self._learning), self._autocast():
             found = self.network(input_ids=ids, output_hidden_states=bool(self.config.layers))
         layers = [found.hidden_states[layer] for layer in self.config.layers] or [found.last_hidden_state]
@@ -268,7 +296,8 @@ def _load(source: str, dropout: float) -> tuple[Any, Any]:
         config = AutoConfig.from_pretrained(source)
         for name, value in config.to_dict().items():
             if "dropout" in name and isinstance(value, float):
-                setattr(config, name, dropout)
+                # dropping attention weights would take half of a training step, and rules out fast attention
+                setattr(config, name, 0.0 if "attention" in name else dropout)
         kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
         network = kind.from_pretrained(source, config=config)
     except (OSError, ValueError, KeyError, ImportError) as error:
