@@ -24,7 +24,9 @@ class EncoderConfig(Config):
     fine_tune: bool = setting(False, "Whether training changes the encoder. Its states are then never cached.")
     tuned_layers: NonNegativeInt = setting(0, "transformer: fine-tune only this many last layers; 0: everything.")
     lora_rank: NonNegativeInt = setting(0, "transformer: fine-tune adapters of this rank instead of weights; 0: none.")
-    inner_dropout: ShareBelow1 = setting(0.0, "transformer: dropout inside the encoder during fine-tuning.")
+    inner_dropout: ShareBelow1 = setting(
+        0.0, "transformer: dropout inside the layers that are fine-tuned, but not of attention weights."
+    )
     masked: ShareBelow1 = setting(0.0, "transformer: share of sub-words hidden in a fine-tuning step.")
     precision: Literal["auto", "float32", "bfloat16"] = setting(
         "float32", "transformer: matrix products in float32, bfloat16, or auto: what is fast on this processor."

@@ -22,7 +22,7 @@ from corefine.models.network.ranker import Ranking, SpanRanker
 from corefine.models.network.spans import MentionScores
 from corefine.prediction import Prediction
 
-TOKENS_IN_BLOCK = 4_096
+TOKENS_IN_BLOCK = 1_024
 """Tokens whose states are in memory at once during a prediction. What is kept of them is a tenth as large."""
 
 

@@ -194,3 +194,29 @@ def test_adapters_learn_and_then_become_part_of_a_frozen_encoder(family: tuple[s
     assert frozen.fingerprint() != before  # so that cached states are not mixed up
     held = sum(value.numel() for value in frozen.module.state_dict().values())
     assert held < sum(value.numel() for value in frozen.network.parameters()) / 2
+
+
+def test_weights_stored_in_bfloat16_change_no_state_and_take_new_adapters(family: tuple[str, Path]) -> None:
+    """Products in bfloat16 round their weights; it makes no difference that this happens only once."""
+    settings = {"lora_rank": 2, "window": 24, "overlap": 8, "precision": "bfloat16"}
+    torch.manual_seed(0)
+    tuned = encoder_of(family[1], fine_tune=True, **settings)
+    with torch.no_grad():
+        for value in tuned.module.parameters():
+            value.normal_(std=0.1)
+    other = encoder_of(family[1], **settings)
+    other.module.load_state_dict(tuned.module.state_dict())
+    other.weights_changed()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        other._rounded = True  # as if it had been done already
+        expected = other.encode(DOCUMENT)
+
+    encoder = encoder_of(family[1], **settings)
+    plain = encoder.encode(DOCUMENT)
+    before = encoder.fingerprint()
+    assert any(value.dtype == torch.bfloat16 for value in encoder.network.parameters())
+    encoder.module.load_state_dict(tuned.module.state_dict())
+    encoder.weights_changed()
+    assert torch.equal(encoder.encode(DOCUMENT), expected)
+    assert not torch.equal(expected, plain)
+    assert encoder.fingerprint() == other.fingerprint() != before

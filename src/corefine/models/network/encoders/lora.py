@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from corefine.errors import MissingExtraError
 

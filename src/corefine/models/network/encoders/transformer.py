@@ -180,13 +180,15 @@ class TransformerEncoder(nn.Module):
         return linear_layers(self.network, _stack(self.network)[-self.config.tuned_layers :])
 
     def _round_weights(self) -> None:
-        """Store weights that do not learn as their products use them, so that they are not rounded in each of them."""
+        """Store weights that do not learn as their products use them, so that they are not rounded in each of them.
+
+        The others are copied: a single weight that still lies in the file keeps all of the file in memory.
+        """
         self._weights_hash()  # it is of the weights as they were loaded
         for part in self.network.modules():
-            if isinstance(part, nn.Linear) and not part.weight.requires_grad:
-                part.weight.data = part.weight.data.bfloat16()
-                if part.bias is not None:
-                    part.bias.data = part.bias.data.bfloat16()
+            for weight in part.parameters(recurse=False):
+                if not weight.requires_grad:
+                    weight.data = weight.data.bfloat16() if isinstance(part, nn.Linear) else weight.data.clone()
         self._rounded = True
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], Tensor]:
