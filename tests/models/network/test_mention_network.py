@@ -15,11 +15,13 @@ from earlier import WindowedSpanScorer
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("dropout", [False, True])
 @pytest.mark.parametrize("block", [1, 10_000])
+@pytest.mark.parametrize("kept", [0, 10_000])
 def test_gradients_are_those_of_the_function(
-    depth: int, dropout: bool, block: int, monkeypatch: pytest.MonkeyPatch
+    depth: int, dropout: bool, block: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Finite differences, in double precision, with blocks of one token and with one block."""
+    """Finite differences, in double precision, with blocks of one token and with one block; with layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
+    monkeypatch.setattr("corefine.models.network.mention_network.KEPT", kept)
     torch.manual_seed(depth)
     size, reach, hidden = 5, 3, 4
 

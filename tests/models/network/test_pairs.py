@@ -20,11 +20,13 @@ CPU = torch.device("cpu")
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("dropout", [False, True])
 @pytest.mark.parametrize("block", [1, 10_000])
+@pytest.mark.parametrize("kept", [0, 10_000])
 def test_gradients_are_those_of_the_function(
-    depth: int, dropout: bool, block: int, monkeypatch: pytest.MonkeyPatch
+    depth: int, dropout: bool, block: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Finite differences, in double precision, with blocks of one row and with one block."""
+    """Finite differences, in double precision, with blocks of one row and with one block; with layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
+    monkeypatch.setattr("corefine.models.network.pair_network.KEPT", kept)
     torch.manual_seed(depth)
     size, reach, hidden, width, codes = 6, 4, 5, 3, 7
 

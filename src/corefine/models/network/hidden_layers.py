@@ -1,8 +1,8 @@
 """What the networks of mentions and of pairs share: blocks of rows, and hidden layers whose gradients are written out.
 
 For all spans or pairs of a document at once, a layer would be an array of a hundred thousand rows and more, and most of
-the time would go into moving it through memory. A block of them fits the processor's cache; the backward pass computes
-it again instead of keeping it.
+the time would go into moving it through memory. A block of them fits the processor's cache. The layers of a short text
+are kept for the backward pass; those of a long one are computed again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from torch import Tensor
 
 BLOCK = {"cpu": 400_000, "cuda": 64_000_000, "mps": 16_000_000}
 """How many numbers the largest array of a block may have, by device."""
+
+KEPT = 4_000_000
+"""How many numbers a hidden layer may have to be kept for the backward pass."""
 
 
 def rows_in_blocks(size: int, cost: int, device: torch.device) -> Iterator[slice]:

@@ -6,13 +6,19 @@ head of a span is made from that of the span that is one token shorter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from corefine.models.network.hidden_layers import back_through_layers, further_layers, product_type, rows_in_blocks
+from corefine.models.network.hidden_layers import (
+    KEPT,
+    back_through_layers,
+    further_layers,
+    product_type,
+    rows_in_blocks,
+)
 
 
 class MentionNetwork(torch.autograd.Function):
@@ -42,12 +48,15 @@ class MentionNetwork(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(starts, ends, heads, widths, shares, readout, masks, *deeper)
         ctx.products = product_type(starts)
+        ctx.kept = []
+        keep = any(ctx.needs_input_grad) and len(starts) * widths.numel() <= KEPT
         scores = torch.empty_like(shares)
         with torch.autocast(starts.device.type, enabled=False):
             for rows in _blocks(starts, widths):
-                dropped = _masks(masks, rows)
-                first, _ = _first(rows, starts, ends, heads, widths, shares, dropped)
-                scores[rows] = (further_layers(first, dropped, deeper, ctx.products)[-1] @ readout).t()
+                layers, spans = _layers(rows, ctx.products, starts, ends, heads, widths, shares, masks, deeper)
+                scores[rows] = (layers[-1] @ readout).t()
+                if keep:
+                    ctx.kept.append((layers, spans))
         return scores
 
     @staticmethod
@@ -56,14 +65,16 @@ class MentionNetwork(torch.autograd.Function):
         d_ends, d_heads, d_widths, d_readout = map(torch.zeros_like, (ends, heads, widths, readout))
         d_starts, d_shares = map(torch.empty_like, (starts, shares))
         d_deeper = [torch.zeros_like(value) for value in deeper]
-        for rows in _blocks(starts, widths):
-            dropped = _masks(masks, rows)
-            first, spans = _first(rows, starts, ends, heads, widths, shares, dropped)
-            layers = further_layers(first, dropped, deeper, ctx.products)
+        for number, rows in enumerate(_blocks(starts, widths)):
+            layers, spans = (
+                ctx.kept[number]
+                if ctx.kept
+                else _layers(rows, ctx.products, starts, ends, heads, widths, shares, masks, deeper)
+            )
             d_scores = gradients[0][rows].t().contiguous()  # [W, B]
             d_readout.addmv_(layers[-1].flatten(0, 1).t(), d_scores.flatten())
             d_last = d_scores[:, :, None] * readout
-            d_first = back_through_layers(d_last, layers, dropped, deeper, d_deeper, ctx.products)  # [W, B, hidden]
+            d_first = back_through_layers(d_last, layers, _masks(masks, rows), deeper, d_deeper, ctx.products)
 
             torch.sum(d_first, 0, out=d_starts[rows])
             d_widths += d_first.sum(1)
@@ -89,10 +100,18 @@ def _masks(masks: Tensor | None, rows: slice) -> list[Tensor]:
     return [] if masks is None else list(masks[:, rows])
 
 
-def _first(
-    rows: slice, starts: Tensor, ends: Tensor, heads: Tensor, widths: Tensor, shares: Tensor, masks: list[Tensor]
-) -> tuple[Tensor, Tensor]:
-    """A block's first hidden layer and the heads of its spans, both [W, B, hidden]."""
+def _layers(
+    rows: slice,
+    products: torch.dtype,
+    starts: Tensor,
+    ends: Tensor,
+    heads: Tensor,
+    widths: Tensor,
+    shares: Tensor,
+    masks: Tensor | None,
+    deeper: Sequence[Tensor],
+) -> tuple[list[Tensor], Tensor]:
+    """A block's hidden layers and the heads of its spans, [W, B, hidden] each."""
     own = starts[rows]
     hidden, spans = (own.new_empty(len(widths), *own.shape) for _ in range(2))
     spans[0] = heads[rows]
@@ -104,6 +123,7 @@ def _first(
         hidden[width] += own
         hidden[width] += widths[width]
     hidden.relu_()
-    if masks:
-        hidden *= masks[0]
-    return hidden, spans
+    dropped = _masks(masks, rows)
+    if dropped:
+        hidden *= dropped[0]
+    return further_layers(hidden, dropped, deeper, products), spans

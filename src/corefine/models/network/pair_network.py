@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from corefine.models.network.hidden_layers import back_through_layers, further_layers, product_type, rows_in_blocks
+from corefine.models.network.hidden_layers import (
+    KEPT,
+    back_through_layers,
+    further_layers,
+    product_type,
+    rows_in_blocks,
+)
 
 
 class PairNetwork(torch.autograd.Function):
@@ -39,13 +45,15 @@ class PairNetwork(torch.autograd.Function):
     ) -> Tensor:
         product, weight = (value.to(product_type(left)) for value in (product, weight))
         ctx.save_for_backward(left, right, table, product, weight, readout, candidates, codes, masks, *deeper)
+        ctx.kept = []
+        keep = any(ctx.needs_input_grad) and candidates.numel() * len(readout) <= KEPT
         scores = left.new_empty(candidates.shape)
         with torch.autocast(left.device.type, enabled=False):
             for rows in _blocks(candidates, weight):
-                dropped = _masks(masks, rows)
-                first = _first(rows, left, right, table, product, weight, candidates, codes, dropped)[0]
-                last = further_layers(first, dropped, deeper, weight.dtype)[-1]
-                torch.mv(last.flatten(0, 1), readout, out=scores[rows].view(-1))
+                block = _layers(rows, left, right, table, product, weight, candidates, codes, masks, deeper)
+                torch.mv(block[0][-1].flatten(0, 1), readout, out=scores[rows].view(-1))
+                if keep:
+                    ctx.kept.append(block)
         return scores
 
     @staticmethod
@@ -56,16 +64,16 @@ class PairNetwork(torch.autograd.Function):
             torch.zeros_like(value, dtype=left.dtype) for value in inputs
         )
         d_deeper = [torch.zeros_like(value) for value in deeper]
-        for rows in _blocks(candidates, weight):
-            dropped = _masks(masks, rows)
-            first, products, theirs = _first(
-                rows, left, right, table, product, weight, candidates, codes, dropped
-            )  # [B, K, hidden], [B, K, P], [B, K, P]
-            layers = further_layers(first, dropped, deeper, weight.dtype)
+        for number, rows in enumerate(_blocks(candidates, weight)):
+            layers, products, theirs = (
+                ctx.kept[number]
+                if ctx.kept
+                else _layers(rows, left, right, table, product, weight, candidates, codes, masks, deeper)
+            )
             d_scores = gradients[0][rows]  # [B, K]
             d_readout.addmv_(layers[-1].flatten(0, 1).t(), d_scores.flatten())
             d_last = d_scores[:, :, None] * readout
-            d_first = back_through_layers(d_last, layers, dropped, deeper, d_deeper, weight.dtype)
+            d_first = back_through_layers(d_last, layers, _masks(masks, rows), deeper, d_deeper, weight.dtype)
 
             others, flat = candidates[rows].flatten(), d_first.flatten(0, 1)
             d_left[rows] = d_first.sum(1)
@@ -74,7 +82,7 @@ class PairNetwork(torch.autograd.Function):
             flat = flat.to(weight.dtype)
             d_weight += flat.t() @ products.flatten(0, 1)
             d_products = (flat @ weight).view_as(products)
-            d_product[rows] += torch.mul(d_products, theirs, out=theirs).sum(1, dtype=left.dtype)
+            d_product[rows] += (d_products * theirs).sum(1, dtype=left.dtype)
             d_products *= product[rows, None]
             d_product.index_add_(0, others, d_products.flatten(0, 1).to(left.dtype))
         return d_left, d_right, d_table, d_product, d_weight, d_readout, None, None, None, *d_deeper
@@ -89,7 +97,7 @@ def _masks(masks: Tensor | None, rows: slice) -> list[Tensor]:
     return [] if masks is None else list(masks[:, rows, None])
 
 
-def _first(
+def _layers(
     rows: slice,
     left: Tensor,
     right: Tensor,
@@ -98,9 +106,10 @@ def _first(
     weight: Tensor,
     candidates: Tensor,
     codes: Tensor,
-    masks: list[Tensor],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """A block's first hidden layer [B, K, hidden], the products it came from and their right sides [B, K, P]."""
+    masks: Tensor | None,
+    deeper: Sequence[Tensor],
+) -> tuple[list[Tensor], Tensor, Tensor]:
+    """A block's hidden layers [B, K, hidden], the products they came from and the products' right sides [B, K, P]."""
     reach = candidates.shape[1]
     others = candidates[rows].flatten()
     theirs = product.index_select(0, others).view(-1, reach, product.shape[1])
@@ -111,6 +120,7 @@ def _first(
     hidden = flat.view(-1, reach, left.shape[1])
     hidden += left[rows, None]
     hidden.relu_()
-    if masks:
-        hidden *= masks[0]
-    return hidden, products, theirs
+    dropped = _masks(masks, rows)
+    if dropped:
+        hidden *= dropped[0]
+    return further_layers(hidden, dropped, deeper, weight.dtype), products, theirs
