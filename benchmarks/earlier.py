@@ -1,9 +1,15 @@
-"""The mention scorer as it was before `MentionNetwork`, for comparison: the same function, with windows of tokens.
+"""Parts of training as they were before they were made faster, for comparison; they compute the same functions.
 
-Every span of a block has a row of its own, gathered from windows over the tokens, and autograd keeps all of them.
+Mention scores came from windows over the tokens: every span of a block had a row of its own, and autograd kept all of
+them. Layers were mixed in one array, dropout was torch's, and the pair network computed its layers again in the
+backward pass.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -52,7 +58,26 @@ class WindowedSpanScorer(SpanScorer):
         return hidden * F.dropout(torch.ones_like(hidden[:, :1]), self.config.dropout, self.training)
 
 
-def with_windows(model: Model) -> Model:
-    """The model with that mention scorer, in place; its weights stay."""
+@contextmanager
+def earlier_parts(model: Model) -> Iterator[None]:
+    """Train this model with those parts for a while; its weights stay."""
     model.ranker.spans.__class__ = WindowedSpanScorer
-    return model
+    changed = {
+        "corefine.models.network.ranker.dropout_mask": _mask,
+        "corefine.models.network.pairs.dropout_mask": _mask,
+        "corefine.models.network.ranker.mix_layers": _mix,
+        "corefine.models.network.pair_network.KEPT": 0,
+    }
+    with ExitStack() as stack:
+        for name, value in changed.items():
+            stack.enter_context(patch(name, value))
+        yield
+    model.ranker.spans.__class__ = SpanScorer
+
+
+def _mask(share: float, *shape: int, device: torch.device) -> Tensor:
+    return F.dropout(torch.ones(shape, device=device), share)
+
+
+def _mix(weights: Tensor, states: Tensor) -> Tensor:
+    return torch.einsum("l,lth->th", weights, states.float())

@@ -19,7 +19,7 @@ from earlier import WindowedSpanScorer
 def test_gradients_are_those_of_the_function(
     depth: int, dropout: bool, block: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Finite differences, in double precision, with blocks of one token and with one block; with layers kept or computed again."""
+    """Finite differences, in double precision, with small blocks and with one, layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
     monkeypatch.setattr("corefine.models.network.mention_network.KEPT", kept)
     torch.manual_seed(depth)

@@ -24,7 +24,7 @@ CPU = torch.device("cpu")
 def test_gradients_are_those_of_the_function(
     depth: int, dropout: bool, block: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Finite differences, in double precision, with blocks of one row and with one block; with layers kept or computed again."""
+    """Finite differences, in double precision, with small blocks and with one, layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
     monkeypatch.setattr("corefine.models.network.pair_network.KEPT", kept)
     torch.manual_seed(depth)
