@@ -46,6 +46,7 @@ def test_scores_and_gradients_are_those_of_windows_of_tokens(
     depth: int, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", 1_000)
+    monkeypatch.setattr("corefine.models.network.spans.TOKENS_AT_ONCE", 17)
     config = HeadConfig(max_span_width=6, hidden=7, mention_depth=depth, dropout=0.0)
     found = []
     for kind in (SpanScorer, WindowedSpanScorer):

@@ -21,6 +21,9 @@ from corefine.models.network.mention_network import MentionNetwork
 
 MASKED = float("-inf")
 
+TOKENS_AT_ONCE = 8_192
+"""Tokens whose spans are scored at once. What this needs in memory is twice as large as what is kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class MentionScores:
@@ -87,7 +90,13 @@ class SpanScorer(nn.Module):
         attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
-        scores = self._scores(tokens, attention)  # [T, W]
+        reach = TOKENS_AT_ONCE + self.config.max_span_width - 1
+        scores = torch.cat(
+            [
+                self._scores(tokens[start : start + reach], attention[start : start + reach])[:TOKENS_AT_ONCE]
+                for start in range(0, len(tokens), TOKENS_AT_ONCE)
+            ]
+        )  # [T, W]
         return MentionScores(scores.masked_fill(~self._exists(sentences), MASKED), tokens, attention)
 
     def represent(self, mentions: MentionScores, top: TopSpans) -> Tensor:
