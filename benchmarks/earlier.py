@@ -66,13 +66,13 @@ def earlier_parts(model: Model) -> Iterator[None]:
         "corefine.models.network.ranker.dropout_mask": _mask,
         "corefine.models.network.pairs.dropout_mask": _mask,
         "corefine.models.network.ranker.mix_layers": _mix,
-        "corefine.models.network.pair_network.KEPT": 0,
+        "corefine.models.network.pair_network.MOST_KEPT": 0,
     }
     with ExitStack() as stack:
         for name, value in changed.items():
             stack.enter_context(patch(name, value))
+        stack.callback(setattr, model.ranker.spans, "__class__", SpanScorer)
         yield
-    model.ranker.spans.__class__ = SpanScorer
 
 
 def _mask(share: float, *shape: int, device: torch.device) -> Tensor:

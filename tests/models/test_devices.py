@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from corefine.errors import InputError
-from corefine.models.devices import choose_device
+from corefine.models.devices import choose_device, mixed_precision
 
 
 def test_the_environment_may_name_the_device_that_auto_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +25,13 @@ def test_a_gpu_that_is_there_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="has no cuda: use --device auto or cpu"):
         choose_device("cuda")
+
+
+@pytest.mark.parametrize(("fast", "enabled"), [(True, True), (True, False), (False, True)])
+def test_products_are_in_bfloat16_only_where_that_is_fast(
+    fast: bool, enabled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corefine.models.devices.bfloat16_is_fast", lambda: fast)
+    values = torch.ones(2, 2)
+    with mixed_precision(torch.device("cpu"), enabled=enabled):
+        assert (values @ values).dtype == (torch.bfloat16 if fast and enabled else torch.float32)

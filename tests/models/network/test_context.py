@@ -14,7 +14,7 @@ def one_by_one(keep: torch.Tensor, gain: torch.Tensor, before: torch.Tensor) -> 
     for step in range(len(keep)):
         before = keep[step] * before + gain[step]
         states.append(before)
-    return torch.stack(states) if states else gain
+    return torch.stack(states)
 
 
 @given(length=st.integers(1, 60), seed=st.integers(0, 1_000), with_before=st.booleans())

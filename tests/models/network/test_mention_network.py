@@ -21,7 +21,7 @@ def test_gradients_are_those_of_the_function(
 ) -> None:
     """Finite differences, in double precision, with small blocks and with one, layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
-    monkeypatch.setattr("corefine.models.network.mention_network.KEPT", kept)
+    monkeypatch.setattr("corefine.models.network.mention_network.MOST_KEPT", kept)
     torch.manual_seed(depth)
     size, reach, hidden = 5, 3, 4
 
@@ -35,7 +35,7 @@ def test_gradients_are_those_of_the_function(
 
     def network(*values: torch.Tensor) -> torch.Tensor:
         shares = torch.cat([torch.ones(size, 1, dtype=torch.double), values[4].sigmoid()], dim=1)
-        return MentionNetwork.apply(*values[:4], shares, values[5], masks, *values[6:])
+        return MentionNetwork.apply(*values[:4], shares, values[5], masks, True, *values[6:])
 
     assert torch.autograd.gradcheck(network, (*tensors, *deeper))
 

@@ -26,7 +26,7 @@ def test_gradients_are_those_of_the_function(
 ) -> None:
     """Finite differences, in double precision, with small blocks and with one, layers kept or computed again."""
     monkeypatch.setitem(hidden_layers.BLOCK, "cpu", block)
-    monkeypatch.setattr("corefine.models.network.pair_network.KEPT", kept)
+    monkeypatch.setattr("corefine.models.network.pair_network.MOST_KEPT", kept)
     torch.manual_seed(depth)
     size, reach, hidden, width, codes = 6, 4, 5, 3, 7
 
@@ -41,7 +41,7 @@ def test_gradients_are_those_of_the_function(
     which = torch.randint(0, codes, (size, reach))
 
     def network(*values: torch.Tensor) -> torch.Tensor:
-        return PairNetwork.apply(*values[:6], candidates, which, masks, *values[6:])
+        return PairNetwork.apply(*values[:6], candidates, which, masks, True, *values[6:])
 
     assert torch.autograd.gradcheck(network, (*tensors, *deeper))
 

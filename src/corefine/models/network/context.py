@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F  # noqa: N812
 
 
@@ -114,6 +115,7 @@ class _Scan(torch.autograd.Function):
         return states
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
         keep, states = ctx.saved_tensors
         later = F.pad(keep[1:], (0, 0, 0, 1))
@@ -131,7 +133,7 @@ def _scan(keep: Tensor, gain: Tensor) -> Tensor:
     states = F.pad(gain, padding).view(count, size, width).transpose(0, 1).contiguous()
     for at in range(1, size):
         states[at].addcmul_(kept[at], states[at - 1])
-        kept[at] *= kept[at - 1]  # from here on: how much of a chunk's first state is left
+        kept[at] *= kept[at - 1]  # from here on: how much is left of the state before the chunk
     carried = states[-1].clone()  # [chunks, W] the state at the end of each chunk
     for chunk in range(1, count):
         carried[chunk].addcmul_(kept[-1, chunk], carried[chunk - 1])

@@ -15,8 +15,8 @@ from torch import Tensor
 BLOCK = {"cpu": 400_000, "cuda": 64_000_000, "mps": 16_000_000}
 """How many numbers the largest array of a block may have, by device."""
 
-KEPT = 4_000_000
-"""How many numbers a hidden layer may have to be kept for the backward pass."""
+MOST_KEPT = 10_000_000
+"""How many numbers a network may keep for its backward pass; if there are more, it computes them again."""
 
 
 def rows_in_blocks(size: int, cost: int, device: torch.device) -> Iterator[slice]:

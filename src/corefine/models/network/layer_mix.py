@@ -6,18 +6,19 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def mix_layers(weights: Tensor, states: Tensor) -> Tensor:
-    """[L] weights and [L, T, H] states -> [T, H] in float32."""
+    """[L] weights and [L, T, H] states -> [T, H]."""
     if states.requires_grad:
-        return torch.einsum("l,lth->th", weights.float(), states.float())
+        return torch.einsum("l,lth->th", weights, states.float())
     mixed: Tensor = _Mix.apply(weights, states)  # type: ignore[no-untyped-call]
     return mixed
 
 
 class _Mix(torch.autograd.Function):
-    """The sum for states without a gradient. They are in half precision, and converted one layer at a time."""
+    """The sum in float32 for states without a gradient, of any precision: one layer at a time is converted."""
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, states: Tensor) -> Tensor:
@@ -29,6 +30,7 @@ class _Mix(torch.autograd.Function):
         return mixed
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         weights, states = ctx.saved_tensors
         gradient = gradients[0].float().flatten()

@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from corefine.models.network.hidden_layers import (
-    KEPT,
+    MOST_KEPT,
     back_through_layers,
     further_layers,
     product_type,
@@ -30,8 +31,8 @@ class MentionNetwork(torch.autograd.Function):
     score      = readout . hidden_depth
 
     Shape: starts [T, hidden]; ends, heads [T + W - 1, hidden], the last W - 1 for spans that do not exist;
-    widths [W, hidden]; shares [T, W], 1 for w = 0; readout [hidden]; masks [depth, T, hidden] or None; deeper: weight
-    [hidden, hidden] and bias [hidden] of each further layer.
+    widths [W, hidden]; shares [T, W], 1 for w = 0; readout [hidden]; masks [depth, T, hidden] or None; learning:
+    whether there will be a backward pass; deeper: weight [hidden, hidden] and bias [hidden] of each further layer.
     """
 
     @staticmethod
@@ -44,22 +45,24 @@ class MentionNetwork(torch.autograd.Function):
         shares: Tensor,
         readout: Tensor,
         masks: Tensor | None,
+        learning: bool,
         *deeper: Tensor,
     ) -> Tensor:
         ctx.save_for_backward(starts, ends, heads, widths, shares, readout, masks, *deeper)
         ctx.products = product_type(starts)
-        ctx.kept = []
-        keep = any(ctx.needs_input_grad) and len(starts) * widths.numel() <= KEPT
+        ctx.blocks = []
+        keep = learning and len(starts) * widths.numel() * (2 + len(deeper) // 2) <= MOST_KEPT
         scores = torch.empty_like(shares)
         with torch.autocast(starts.device.type, enabled=False):
             for rows in _blocks(starts, widths):
                 layers, spans = _layers(rows, ctx.products, starts, ends, heads, widths, shares, masks, deeper)
                 scores[rows] = (layers[-1] @ readout).t()
                 if keep:
-                    ctx.kept.append((layers, spans))
+                    ctx.blocks.append((layers, spans))
         return scores
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         starts, ends, heads, widths, shares, readout, masks, *deeper = ctx.saved_tensors
         d_ends, d_heads, d_widths, d_readout = map(torch.zeros_like, (ends, heads, widths, readout))
@@ -67,8 +70,8 @@ class MentionNetwork(torch.autograd.Function):
         d_deeper = [torch.zeros_like(value) for value in deeper]
         for number, rows in enumerate(_blocks(starts, widths)):
             layers, spans = (
-                ctx.kept[number]
-                if ctx.kept
+                ctx.blocks[number]
+                if ctx.blocks
                 else _layers(rows, ctx.products, starts, ends, heads, widths, shares, masks, deeper)
             )
             d_scores = gradients[0][rows].t().contiguous()  # [W, B]
@@ -89,7 +92,7 @@ class MentionNetwork(torch.autograd.Function):
                     d_shares[rows, width] = (heads[reached] - spans[width - 1]).mul_(d_spans).sum(1)
                     d_spans *= 1 - share
             d_shares[rows, 0] = 0  # it is always 1
-        return d_starts, d_ends, d_heads, d_widths, d_shares, d_readout, None, *d_deeper
+        return d_starts, d_ends, d_heads, d_widths, d_shares, d_readout, None, None, *d_deeper
 
 
 def _blocks(starts: Tensor, widths: Tensor) -> Iterator[slice]:

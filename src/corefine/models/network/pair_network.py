@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from corefine.models.network.hidden_layers import (
-    KEPT,
+    MOST_KEPT,
     back_through_layers,
     further_layers,
     product_type,
@@ -26,7 +27,8 @@ class PairNetwork(torch.autograd.Function):
 
     Shape: left, right [N, hidden]; table [C, hidden]; product [N, P]; weight [hidden, P]; readout [hidden];
     candidates, codes [N, K], no entry below 0; masks [depth, N, hidden] or None, the same for all candidates of a
-    row; deeper: weight [hidden, hidden] and bias [hidden] of each further layer.
+    row; learning: whether there will be a backward pass; deeper: weight [hidden, hidden] and bias [hidden] of each
+    further layer.
     """
 
     @staticmethod
@@ -41,22 +43,25 @@ class PairNetwork(torch.autograd.Function):
         candidates: Tensor,
         codes: Tensor,
         masks: Tensor | None,
+        learning: bool,
         *deeper: Tensor,
     ) -> Tensor:
         product, weight = (value.to(product_type(left)) for value in (product, weight))
         ctx.save_for_backward(left, right, table, product, weight, readout, candidates, codes, masks, *deeper)
-        ctx.kept = []
-        keep = any(ctx.needs_input_grad) and candidates.numel() * len(readout) <= KEPT
+        ctx.blocks = []
+        numbers = len(readout) * (1 + len(deeper) // 2) + 2 * product.shape[1]  # of a pair
+        keep = learning and candidates.numel() * numbers <= MOST_KEPT
         scores = left.new_empty(candidates.shape)
         with torch.autocast(left.device.type, enabled=False):
             for rows in _blocks(candidates, weight):
                 block = _layers(rows, left, right, table, product, weight, candidates, codes, masks, deeper)
                 torch.mv(block[0][-1].flatten(0, 1), readout, out=scores[rows].view(-1))
                 if keep:
-                    ctx.kept.append(block)
+                    ctx.blocks.append(block)
         return scores
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         left, right, table, product, weight, readout, candidates, codes, masks, *deeper = ctx.saved_tensors
         inputs = (left, right, table, product, weight, readout)
@@ -66,8 +71,8 @@ class PairNetwork(torch.autograd.Function):
         d_deeper = [torch.zeros_like(value) for value in deeper]
         for number, rows in enumerate(_blocks(candidates, weight)):
             layers, products, theirs = (
-                ctx.kept[number]
-                if ctx.kept
+                ctx.blocks[number]
+                if ctx.blocks
                 else _layers(rows, left, right, table, product, weight, candidates, codes, masks, deeper)
             )
             d_scores = gradients[0][rows]  # [B, K]
@@ -85,7 +90,7 @@ class PairNetwork(torch.autograd.Function):
             d_product[rows] += (d_products * theirs).sum(1, dtype=left.dtype)
             d_products *= product[rows, None]
             d_product.index_add_(0, others, d_products.flatten(0, 1).to(left.dtype))
-        return d_left, d_right, d_table, d_product, d_weight, d_readout, None, None, None, *d_deeper
+        return d_left, d_right, d_table, d_product, d_weight, d_readout, None, None, None, None, *d_deeper
 
 
 def _blocks(candidates: Tensor, weight: Tensor) -> Iterator[slice]:

@@ -118,6 +118,7 @@ class PairScorer(nn.Module):
             others,
             codes,
             self._masks(left),
+            torch.is_grad_enabled(),
             *self.deeper.parameters(),
         )
         return scores + self.score.bias

@@ -22,7 +22,7 @@ from corefine.models.network.mention_network import MentionNetwork
 MASKED = float("-inf")
 
 TOKENS_AT_ONCE = 8_192
-"""Tokens whose spans are scored at once. What this needs in memory is twice as large as what is kept."""
+"""Tokens whose spans are scored at once, to limit memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +148,18 @@ class SpanScorer(nn.Module):
             dim=1,
         )
         reach = self.config.max_span_width
-        logits = self._beyond(attention[:, None]).unfold(0, reach, 1).squeeze(1).float()  # [T, W]
-        shares = (logits - logits.logcumsumexp(1)).exp()  # of the last token in the head of each span
+        logits = self._lengthened(attention[:, None]).unfold(0, reach, 1).float()  # [T, 1, W]
+        triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
+        weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [T, W, W] of each token in the head of each span
         scores: Tensor = MentionNetwork.apply(  # type: ignore[no-untyped-call]
             F.linear(self._ends(tokens), start, self.first.bias).float(),
-            self._beyond(F.linear(self._ends(tokens), end).float()),
-            self._beyond(F.linear(self._heads(tokens), head).float()),
+            self._lengthened(F.linear(self._ends(tokens), end).float()),
+            self._lengthened(F.linear(self._heads(tokens), head).float()),
             F.linear(self.widths.weight, width).float(),
-            shares,
+            weights.diagonal(dim1=1, dim2=2),  # of the last token
             self.score.weight[0],
             self._masks(tokens),
+            torch.is_grad_enabled(),
             *self.deeper.parameters(),
         )
         return scores + self.score.bias
@@ -170,7 +172,7 @@ class SpanScorer(nn.Module):
         """The dimensions of the states that the head uses."""
         return tokens[:, -self.head_width :]
 
-    def _beyond(self, values: Tensor) -> Tensor:
+    def _lengthened(self, values: Tensor) -> Tensor:
         """[T, .] -> [T + W - 1, .]: zeros for the tokens that spans at the end of the document lack."""
         return F.pad(values, (0, 0, 0, self.config.max_span_width - 1))
 

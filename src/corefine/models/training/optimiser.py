@@ -52,7 +52,9 @@ class Optimiser:
         self.steps = steps
         named = dict(model.parts.named_parameters())
         self.parameters = {name: value for name, value in named.items() if value.requires_grad}
-        self._adam = torch.optim.AdamW(list(self._groups(model)), lr=config.learning_rate, fused=True)
+        self._adam = torch.optim.AdamW(
+            list(self._groups(model)), lr=config.learning_rate, fused=model.device.type == "cpu"
+        )
         self._rates = [float(group["lr"]) for group in self._adam.param_groups]
 
     def rate(self, step: int) -> float:

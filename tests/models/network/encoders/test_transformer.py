@@ -220,3 +220,23 @@ def test_weights_stored_in_bfloat16_change_no_state_and_take_new_adapters(family
     assert torch.equal(encoder.encode(DOCUMENT), expected)
     assert not torch.equal(expected, plain)
     assert encoder.fingerprint() == other.fingerprint() != before
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_prediction_before_training_changes_nothing_about_training(family: tuple[str, Path], rank: int) -> None:
+    """The weights that a prediction stores in bfloat16 are no tensors of inference mode."""
+    settings = {"fine_tune": True, "tuned_layers": 1, "lora_rank": rank, "window": 24, "overlap": 8}
+    found = []
+    for predicts in (False, True):
+        torch.manual_seed(0)
+        encoder = encoder_of(family[1], precision="bfloat16", **settings)
+        if predicts:
+            with torch.inference_mode():
+                encoder.encode(DOCUMENT)
+        encoder.encode(DOCUMENT).square().sum().backward()
+        gradients = [value.grad for value in encoder.module.parameters() if value.grad is not None]
+        assert gradients
+        found.append(gradients)
+        assert encoder.fingerprint()
+    for one, other in zip(*found, strict=True):
+        assert torch.equal(one, other)

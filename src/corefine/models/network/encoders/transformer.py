@@ -61,6 +61,7 @@ class TransformerEncoder(nn.Module):
         self.adapters: nn.ParameterDict | None = None
         self._merged: MergedAdapters | None = None
         self._rounded = False  # whether weights are stored in bfloat16
+        self._fixed: frozenset[str] = frozenset()  # names of the weights that are not part of a saved model
         self.requires_grad_(False)
         if config.lora_rank:
             self._add_adapters(config)
@@ -69,6 +70,10 @@ class TransformerEncoder(nn.Module):
                 block.requires_grad_(True)
         if config.fine_tune:
             replace_dropout(self.network, self._learning_blocks())
+        if self.module is not self.network:
+            self._fixed = frozenset(
+                name for name, weight in self.network.named_parameters() if not weight.requires_grad
+            )
         self.train(config.fine_tune)
 
     def encode(self, document: Document) -> Tensor:
@@ -143,7 +148,7 @@ class TransformerEncoder(nn.Module):
             return
         if self._rounded:  # the adapters are added to the encoder's own weights, and these are gone
             device = self.device
-            self.network = _load(self.source, 0.0)[1].to(device).requires_grad_(False).train(self.training)
+            self.network = _load_network(self.source, 0.0).to(device).requires_grad_(False).train(self.training)
             self._merged = MergedAdapters(self._adapted_layers(), self._merged.adapters)
             self._rounded = False
         self._merged.update()
@@ -180,15 +185,16 @@ class TransformerEncoder(nn.Module):
         return linear_layers(self.network, _stack(self.network)[-self.config.tuned_layers :])
 
     def _round_weights(self) -> None:
-        """Store weights that do not learn as their products use them, so that they are not rounded in each of them.
+        """Store the fixed weights of linear layers in bfloat16, so that they are not rounded in each product.
 
-        The others are copied: a single weight that still lies in the file keeps all of the file in memory.
+        Other fixed weights are copied: a single weight that still lies in the file keeps all of the file in memory.
         """
         self._weights_hash()  # it is of the weights as they were loaded
-        for part in self.network.modules():
-            for weight in part.parameters(recurse=False):
-                if not weight.requires_grad:
-                    weight.data = weight.data.bfloat16() if isinstance(part, nn.Linear) else weight.data.clone()
+        with torch.inference_mode(False):  # in a prediction too, or training could not use them
+            for name, weight in self.network.named_parameters():
+                if name in self._fixed:
+                    linear = isinstance(self.network.get_submodule(name.rpartition(".")[0]), nn.Linear)
+                    weight.data = weight.data.bfloat16() if linear else weight.data.clone()
         self._rounded = True
 
     def _pieces(self, tokens: Sequence[str]) -> tuple[list[int], Tensor]:
@@ -288,20 +294,12 @@ def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
 def _load(source: str, dropout: float) -> tuple[Any, Any]:
     """The tokenizer and the network, with this dropout inside it."""
     try:
-        from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
+        from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("transformers", "model") from error
-    disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
-        config = AutoConfig.from_pretrained(source)
-        for name, value in config.to_dict().items():
-            if "dropout" in name and isinstance(value, float):
-                # dropping attention weights would take half of a training step, and rules out fast attention
-                setattr(config, name, 0.0 if "attention" in name else dropout)
-        kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
-        network = kind.from_pretrained(source, config=config)
+        network = _load_network(source, dropout)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
     if not tokenizer.is_fast:
@@ -310,6 +308,23 @@ def _load(source: str, dropout: float) -> tuple[Any, Any]:
     if len(tokenizer) > known:
         raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
     return tokenizer, network
+
+
+def _load_network(source: str, dropout: float) -> Any:
+    """The network with this dropout inside it, but not of attention weights.
+
+    That would take half of a training step and rule out fast attention. (T5 has one setting for all dropout.)
+    """
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
+    config = AutoConfig.from_pretrained(source)
+    for name, value in config.to_dict().items():
+        if "dropout" in name and isinstance(value, float):
+            setattr(config, name, 0.0 if "attention" in name else dropout)
+    kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
+    return kind.from_pretrained(source, config=config)
 
 
 def _remove_capturing_hooks(network: nn.Module) -> None:
