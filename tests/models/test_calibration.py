@@ -10,6 +10,7 @@ import pytest
 from corefine.annotation.labels import Labels
 from corefine.models.calibration import CAUTION, TEMPERATURES, THRESHOLDS, calibrate, link_as_expected
 from corefine.models.network.model import Model
+from corefine.models.network.ranker import SpanRanker
 from corefine.models.storage.checkpoint import load_model
 from corefine.models.storage.tensors import read_facts
 from corefine.models.training.jobs import TrainingJob, run
@@ -41,6 +42,19 @@ def test_as_many_mentions_are_linked_as_the_model_expects(model: Model) -> None:
     predictions = [model.predict(document) for document in DOCUMENTS]
     linked = sum(int((each.probabilities[:, 0] < each.threshold).sum()) for each in predictions)
     expected = sum(float((1 - each.probabilities[:, 0]).sum()) for each in predictions)
+    assert linked == pytest.approx(CAUTION * expected, abs=2)
+
+
+def test_more_candidates_in_prediction_promise_no_more_links(model: Model) -> None:
+    """Probabilities are those of training, with few candidates. Those of many more would add up to too many links."""
+    config = replace(model.config, head=replace(model.config.head, candidates=2, candidates_predicted=40))
+    wide = Model(config, model.encoder, SpanRanker(config, model.encoder.width, model.encoder.layers))
+    wide.load_tensors(model.tensors())
+    narrow_rows, rows = ([scores[:, :columns] for scores in map(wide.scores, DOCUMENTS)] for columns in (3, None))
+    expected = sum(float((1 - scores.softmax(1)[:, 0]).sum()) for scores in narrow_rows)
+    assert expected < sum(float((1 - scores.softmax(1)[:, 0]).sum()) for scores in rows)
+    threshold = link_as_expected(wide, DOCUMENTS)
+    linked = sum(int((scores.softmax(1)[:, 0] < threshold).sum()) for scores in rows)
     assert linked == pytest.approx(CAUTION * expected, abs=2)
 
 

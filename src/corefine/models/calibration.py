@@ -28,7 +28,7 @@ from corefine.scores.results import Counts
 TEMPERATURES = np.geomspace(0.5, 3.0, 36)
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 LOWEST, HIGHEST = 0.05, 0.95
-CAUTION = 0.9
+CAUTION = 0.85
 """A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
 BINS = 15
 
@@ -65,9 +65,15 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
 
 
 def link_as_expected(model: Model, documents: Sequence[Document]) -> float:
-    """Set the threshold at which the model links as many mentions of these documents as it expects, and return it."""
-    chances = np.sort(np.concatenate([model.predict(document).probabilities[:, 0] for document in documents]))
-    wanted = int(CAUTION * (1.0 - chances).sum())
+    """Set the threshold at which the model links as many mentions of these documents as it expects, and return it.
+
+    It expects what its probabilities add up to with as many candidates as in training. With more candidates, many small
+    probabilities would add up to links that are not there.
+    """
+    trained = 1 + model.config.head.candidates  # columns; the best candidates come first
+    rows = [model.scores(document) / model.config.head.temperature for document in documents]
+    wanted = int(CAUTION * sum(float((1 - scores[:, :trained].softmax(1)[:, 0]).sum()) for scores in rows))
+    chances = np.sort(np.concatenate([scores.softmax(1)[:, 0].numpy() for scores in rows]))
     threshold = chances[min(wanted, len(chances) - 1)] if len(chances) else model.config.head.threshold
     threshold = round(float(np.clip(threshold, LOWEST, HIGHEST)), 3)
     set_calibration(model, model.config.head.temperature, threshold)

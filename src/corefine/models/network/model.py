@@ -137,6 +137,12 @@ class Model:
         with torch.inference_mode():
             return self.rank(document).prediction()
 
+    def scores(self, document: Document) -> Tensor:
+        """[N, 1 + K] the scores of a prediction before calibration; epsilon first, then the best candidates."""
+        self.train(False)
+        with torch.inference_mode():
+            return self.rank(document).scores.cpu().double()
+
     def train(self, mode: bool = True) -> None:
         """Switch dropout on or off."""
         self.parts.train(mode)
