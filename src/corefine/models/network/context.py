@@ -63,25 +63,27 @@ class GatedScan(nn.Module):
         replace the blocks in the list, because both together may not fit into memory.
         """
         if len(blocks) == 1:
-            keep, value = self._gates(blocks[0])
+            keep, value = self._gates(blocks[0], slice(None))
             return blocks[0].float() + self._out(_both_ways(keep, value))
         half = self.size // 2
         onwards, carried = [], blocks[0].new_zeros(half)
         for block in blocks:
-            keep, value = (gate[:, :half] for gate in self._gates(block))
+            keep, value = self._gates(block, slice(half))
             onwards.append(scan(keep, (1 - keep) * value, carried))
             carried = onwards[-1][-1]
         carried = torch.zeros_like(carried)
         for number in reversed(range(len(blocks))):
-            keep, value = (gate[:, half:].flip(0) for gate in self._gates(blocks[number]))
+            keep, value = (gate.flip(0) for gate in self._gates(blocks[number], slice(half, None)))
             back = scan(keep, (1 - keep) * value, carried)
             carried = back[-1]
             blocks[number] = blocks[number] + self._out(torch.cat([onwards.pop(), back.flip(0)], dim=1))
         return torch.cat(blocks)
 
-    def _gates(self, projected: Tensor) -> tuple[Tensor, Tensor]:
-        """keep and value, [B, 2 W] each."""
-        keep, value = self.gates(projected).split(self.size, dim=1)
+    def _gates(self, projected: Tensor, units: slice) -> tuple[Tensor, Tensor]:
+        """keep and value of these units, [B, units] each; the first half of all units reads onwards, the other back."""
+        weight = self.gates.weight.view(2, self.size, -1)[:, units].flatten(0, 1)
+        bias = self.gates.bias.view(2, self.size)[:, units].flatten()
+        keep, value = F.linear(projected, weight, bias).chunk(2, dim=1)
         return torch.sigmoid(keep.float()), torch.tanh(value.float())
 
     def _out(self, states: Tensor) -> Tensor:
