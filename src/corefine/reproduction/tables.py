@@ -12,6 +12,7 @@ from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIN
 from corefine.reproduction.claims import claims, labels_gain
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.departures import departures
+from corefine.reproduction.learning_curves import hours_table
 from corefine.reproduction.paired import differences
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import FIRST, RunRecord, SeedMeans, by_seed, first_models, points
@@ -38,6 +39,7 @@ def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
     yield claims(corpus, records)
     yield main_table(corpus, records)
     yield gaps(corpus, records)
+    yield hours_table(corpus, records)
     yield ablation(corpus, records)
     for group, title in (("labels", "what annotated documents teach"), ("extensions", "extensions")):
         yield against_discrete(corpus, records, group, title)
