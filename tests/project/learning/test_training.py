@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,14 +140,105 @@ def test_two_documents_in_full_are_trained_on_at_once(tmp_path: Path) -> None:
         assert not training.is_due(project), "this project trains only on demand"
 
 
-def _answer(workspaces: Workspaces, person: int) -> None:
+def _answer(workspaces: Workspaces, person: int, answer: Answer | None = None) -> None:
+    """Give this answer to the next question; yes if there is none, or that the mention is the first."""
     with workspaces.of(person) as workspace:
         shown = workspace.show(1)
         assert shown.question is not None
         question = shown.question
         proposed = question.antecedent is not None or question.group
-        answer = Answer.yes() if proposed else Answer(reply=Reply.FIRST, span=question.mention)
-        workspace.answer(new_id(), 1, question_id_of(shown.question), answer)
+        usual = Answer.yes() if proposed else Answer(reply=Reply.FIRST, span=question.mention)
+        workspace.answer(new_id(), 1, question_id_of(shown.question), answer or usual)
+
+
+@pytest.fixture
+def begun(starter: Path, tmp_path: Path) -> Iterator[tuple[Project, Worker]]:
+    """A project with a story, a held-out story and a first model, which is asked to train only on demand."""
+    with Project(tmp_path / "project") as project:
+
+        def add(connection: Any) -> None:
+            documents.add(connection, stories.load()[0])
+            documents.add(connection, stories.load()[1], held_out=True)
+
+        project.writer.write(add)
+        project.change_settings(ProjectConfig(retrain_every=0, model=str(starter), overlap=1.0))
+        worker = Worker(project)
+        worker.settle()
+        yield project, worker
+
+
+def _trained(project: Project, worker: Worker) -> tuple[predictions.ModelVersion, predictions.ModelVersion]:
+    """The version that a training makes, and the one that is in use after it."""
+    training.request(project)
+    worker.settle()
+    with project.database.read() as connection:
+        in_use = predictions.latest_version(connection)
+        assert in_use is not None
+        return predictions.all_versions(connection)[-1], in_use
+
+
+def test_answers_that_say_nothing_train_nothing(begun: tuple[Project, Worker]) -> None:
+    project, worker = begun
+    workspaces = Workspaces(project)
+    for _ in range(5):
+        _answer(workspaces, project.owner().id, Answer(reply=Reply.UNSURE))
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.kind) == ("failed", "starter")
+    assert made.message == "there is nothing to train on: no answer says anything yet"
+
+
+def test_one_answer_is_enough(begun: tuple[Project, Worker]) -> None:
+    project, worker = begun
+    _answer(Workspaces(project), project.owner().id)
+    made, in_use = _trained(project, worker)
+    assert made.state == "ready", made.message
+    assert in_use == made
+
+
+def test_people_who_contradict_each_other_teach_what_was_said_first(begun: tuple[Project, Worker]) -> None:
+    project, worker = begun
+    workspaces, other = Workspaces(project), project.invite("Ada")[0]
+    with workspaces.of(project.owner().id) as workspace:
+        workspace.open(1)
+        workspace.edit(new_id(), 1, edits.Mark(Span(0, 0)))
+        workspace.edit(new_id(), 1, edits.Mark(Span(5, 5), Span(0, 0)))
+    with workspaces.of(other.id) as workspace:
+        workspace.open(1)
+        workspace.edit(new_id(), 1, edits.Mark(Span(0, 0)))
+        workspace.edit(new_id(), 1, edits.Unmark(Span(5, 5)))
+    labels, _ = training.training_labels(project)
+    assert [(each.together, each.no_mentions) for each in labels] == [(((Span(0, 0), Span(5, 5)),), ())]
+    made, in_use = _trained(project, worker)
+    assert made.state == "ready", made.message
+    assert in_use == made
+
+
+def test_a_recipe_that_diverges_changes_nothing(begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch) -> None:
+    project, worker = begun
+    _answer(Workspaces(project), project.owner().id)
+    wild = {"learning_rate": 1e30, "encoder_learning_rate": 1e30, "clip": 0.0, "warmup": 0.0, "epochs": 50}
+    usual = training.recipe_for([])
+    monkeypatch.setattr(training, "recipe_for", lambda _: replace(usual, training=replace(usual.training, **wild)))
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.kind) == ("failed", "starter")
+    assert made.message is not None
+    assert "lower the learning rate" in made.message
+    assert not (project.models / f"v{made.id}").exists()
+
+
+@pytest.mark.parametrize("switch", [True, False])
+def test_a_model_that_loses_f1_on_gold_does_not_take_over(begun: tuple[Project, Worker], switch: bool) -> None:
+    """As after many wrong answers: those that are held back are wrong too, so only gold labels show it."""
+    project, worker = begun
+    _answer(Workspaces(project), project.owner().id)
+    project.change_settings(replace(project.settings, hold_back=switch))
+    project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
+    made, in_use = _trained(project, worker)
+    assert in_use.kind == ("starter" if switch else "trained")
+    assert made.state == ("failed" if switch else "ready")
+    if switch:
+        assert made.message is not None
+        assert made.message.endswith("on the held-out documents, and the one in use 90.0; the one in use stays")
 
 
 def _versions(project: Project) -> list[tuple[str, str]]:

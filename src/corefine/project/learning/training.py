@@ -37,6 +37,8 @@ RECIPE = "app"
 STEPS_IN_FULL = 100
 """The smallest number of training steps if documents, or parts of them, were annotated in full."""
 PAUSE_SECONDS = 1.0
+LARGEST_LOSS = 2.0
+"""How much F1 on held-out documents may fall. On a few documents it varies so much from training to training."""
 
 MODEL_ERRORS = (
     CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError, LookupError, ValueError, TypeError,
@@ -100,7 +102,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     warm = model_folder(project.settings.model) or model_folder("starter")
     labels, held_back = training_labels(project)
     if not labels:
-        raise InputError("there is nothing to train on: no document has answers")
+        raise InputError("there is nothing to train on: no answer says anything yet")
     job = TrainingJob(
         recipe=recipe_for(labels),
         labels=labels,
@@ -125,7 +127,10 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
             last = time.monotonic()
     predict = load(job.folder, cache=job.cache).model.predict
     _compare(project, number, held_back, predict)
-    return held_out_f1(project, predict)
+    f1 = held_out_f1(project, predict)
+    if f1 is not None and project.settings.hold_back:
+        _check_f1(project, f1)
+    return f1
 
 
 def recipe_for(labels: Sequence[Labels]) -> Recipe:
@@ -186,6 +191,20 @@ def _compare(
         raise InputError(
             f"the new model finds {len(held_back)} held-back answers less probable than the one in use "
             f"({new.probability:.0%} against {old.probability:.0%}); the one in use stays"
+        )
+
+
+def _check_f1(project: Project, f1: float) -> None:
+    """Raise if the version in use has a clearly better F1 on the held-out documents than the new one.
+
+    If people's answers are wrong, so are those that are held back. Only gold labels can show it.
+    """
+    with project.database.read() as connection:
+        present = predictions.latest_version(connection)
+    if present is not None and present.f1 is not None and f1 < present.f1 - LARGEST_LOSS:
+        raise InputError(
+            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the one in use {present.f1:.1f}; "
+            "the one in use stays"
         )
 
 

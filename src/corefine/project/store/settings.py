@@ -78,7 +78,9 @@ class ProjectConfig(Config):
     overlap_people: Annotated[int, at_least(2)] = setting(2, "How many people annotate each of those.")
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
     hold_back: bool = setting(
-        True, "Hold every tenth answer back from training, and reject a new model that explains them worse."
+        True,
+        "Hold every tenth answer back from training, and reject a new model that explains them worse, or that loses F1 "
+        "on held-out documents.",
     )
     paused: bool = setting(False, "Whether the project is paused: nobody is asked anything.")
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")
