@@ -14,18 +14,27 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from corefine.document import Document
-from corefine.errors import ConfigError, MissingExtraError, WeightsError
+from corefine.errors import ConfigError
 from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.dropout import replace_dropout
 from corefine.models.network.encoders import join_blocks
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
+from corefine.models.network.encoders.pretrained import (
+    embeddings,
+    load,
+    load_network,
+    longest_window,
+    marks_spaces,
+    remove_capturing_hooks,
+    special_tokens,
+    stack,
+)
 
 BATCH = 8
 """Windows in one forward pass."""
@@ -45,9 +54,9 @@ class TransformerEncoder(nn.Module):
         self.precision = config.precision
         if config.precision == "auto":
             self.precision = "bfloat16" if bfloat16_is_fast() else "float32"
-        self.tokenizer, self.network = _load(self.source, config.inner_dropout if config.fine_tune else 0.0)
-        self._before, self._after = _special_tokens(self.tokenizer)
-        self._space = " " if _marks_spaces(self.tokenizer) else ""
+        self.tokenizer, self.network = load(self.source, config.inner_dropout if config.fine_tune else 0.0)
+        self._before, self._after = special_tokens(self.tokenizer)
+        self._space = " " if marks_spaces(self.tokenizer) else ""
         if config.masked and self.tokenizer.mask_token_id is None:
             raise ConfigError(f"masked = {config.masked}: {self.name} has no mask token")
         self.width = int(self.network.config.hidden_size)
@@ -55,7 +64,7 @@ class TransformerEncoder(nn.Module):
         if any(not -depth - 1 <= layer <= depth for layer in config.layers):
             raise ConfigError(f"layers {config.layers}: {self.name} has layers 0 (embeddings) to {depth}")
         self.layers = max(1, len(config.layers))
-        self.window = min(config.window, _longest_window(self.network) or config.window)
+        self.window = min(config.window, longest_window(self.network) or config.window)
         self._hash: str | None = None
         self._base = ""  # with adapters: the hash of the encoder's own weights
         self.adapters: nn.ParameterDict | None = None
@@ -148,7 +157,7 @@ class TransformerEncoder(nn.Module):
             return
         if self._rounded:  # the adapters are added to the encoder's own weights, and these are gone
             device = self.device
-            self.network = _load_network(self.source, 0.0).to(device).requires_grad_(False).train(self.training)
+            self.network = load_network(self.source, 0.0).to(device).requires_grad_(False).train(self.training)
             self._merged = MergedAdapters(self._adapted_layers(), self._merged.adapters)
             self._rounded = False
         self._merged.update()
@@ -169,7 +178,7 @@ class TransformerEncoder(nn.Module):
 
     def _learning_blocks(self) -> list[nn.Module]:
         """The embeddings and layers that learn, from the first to the last; adapters are in layers alone."""
-        blocks = [_embeddings(self.network), *_stack(self.network)]
+        blocks = [embeddings(self.network), *stack(self.network)]
         return blocks[-self.config.tuned_layers :]
 
     def _add_adapters(self, config: EncoderConfig) -> None:
@@ -182,7 +191,7 @@ class TransformerEncoder(nn.Module):
             self._merged = MergedAdapters(layers, self.adapters)
 
     def _adapted_layers(self) -> dict[str, nn.Linear]:
-        return linear_layers(self.network, _stack(self.network)[-self.config.tuned_layers :])
+        return linear_layers(self.network, stack(self.network)[-self.config.tuned_layers :])
 
     def _round_weights(self) -> None:
         """Store the fixed weights of linear layers in bfloat16, so that they are not rounded in each product.
@@ -265,7 +274,7 @@ class TransformerEncoder(nn.Module):
         return device
 
     def __getstate__(self) -> object:
-        _remove_capturing_hooks(self.network)
+        remove_capturing_hooks(self.network)
         state: object = super().__getstate__()  # type: ignore[no-untyped-call]  # torch's own
         return state
 
@@ -289,98 +298,6 @@ def _takes(starts: list[int], inner: int, size: int) -> list[tuple[int, int]]:
     borders += [(start + before + inner) // 2 for before, start in pairwise(starts)]
     borders.append(size)
     return list(pairwise(borders))
-
-
-def _load(source: str, dropout: float) -> tuple[Any, Any]:
-    """The tokenizer and the network, with this dropout inside it."""
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError("transformers", "model") from error
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        network = _load_network(source, dropout)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
-    if not tokenizer.is_fast:
-        raise WeightsError(f"the encoder {source!r} has no fast tokenizer (tokenizer.json); corefine needs one")
-    known = network.get_input_embeddings().num_embeddings
-    if len(tokenizer) > known:
-        raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
-    return tokenizer, network
-
-
-def _load_network(source: str, dropout: float) -> Any:
-    """The network with this dropout inside it, but not of attention weights.
-
-    That would take half of a training step and rule out fast attention. (T5 has one setting for all dropout.)
-    """
-    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()  # type: ignore[no-untyped-call]  # a bar of ours is enough, and none belongs into a log
-    config = AutoConfig.from_pretrained(source)
-    for name, value in config.to_dict().items():
-        if "dropout" in name and isinstance(value, float):
-            setattr(config, name, 0.0 if "attention" in name else dropout)
-    kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
-    return kind.from_pretrained(source, config=config)
-
-
-def _remove_capturing_hooks(network: nn.Module) -> None:
-    """Remove what transformers adds to a network when it is first used: it cannot be pickled, and is added again."""
-    for part in network.modules():
-        for key, hook in list(part._forward_hooks.items()):
-            if "<locals>" in getattr(hook, "__qualname__", ""):
-                del part._forward_hooks[key]
-        part.__dict__.pop("_output_capturing_hooks_installed", None)
-
-
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What the tokenizer's template puts before and after a text."""
-    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
-    whole = tokenizer("a")["input_ids"]
-    extra = len(whole) - len(plain)
-    at = next(at for at in range(extra + 1) if whole[at : at + len(plain)] == plain)
-    return whole[:at], whole[at + len(plain) :]
-
-
-def _marks_spaces(tokenizer: Any) -> bool:
-    """Whether a word is split differently within a text than at its beginning, as by byte-level tokenizers."""
-    pre_tokenizer = json.loads(tokenizer.backend_tokenizer.to_str())["pre_tokenizer"] or {}
-    steps = pre_tokenizer.get("pretokenizers", [pre_tokenizer])
-    return any(step.get("type") == "ByteLevel" and not step.get("add_prefix_space") for step in steps)
-
-
-def _longest_window(network: Any) -> int | None:
-    """The most sub-words that the network has positions for; None where it has no limit."""
-    longest: int | None = getattr(network.config, "max_position_embeddings", None)
-    if longest is None:
-        return None
-    tables = (getattr(part, "position_embeddings", None) for part in network.modules())
-    padded = [
-        table.padding_idx for table in tables if isinstance(table, nn.Embedding) and table.padding_idx is not None
-    ]
-    return longest - padded[0] - 1 if padded else longest  # positions may begin after that of the padding
-
-
-def _stack(network: Any) -> list[nn.Module]:
-    """The layers, from the first to the last."""
-    depth = int(network.config.num_hidden_layers)
-    stacks = (part for part in network.modules() if isinstance(part, nn.ModuleList) and len(part) == depth)
-    return list(next(stacks))
-
-
-def _embeddings(network: Any) -> nn.Module:
-    """The part of the network below the layers: all of it where it is one module, else the table of sub-words."""
-    table, first = network.get_input_embeddings(), _stack(network)[0]
-    for part in network.children():
-        inside = set(part.modules())
-        if table in inside and first not in inside:
-            module: nn.Module = part
-            return module
-    word_table: nn.Module = table
-    return word_table
 
 
 def _hash_weights(network: nn.Module) -> str:
