@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,7 @@ from corefine.models.devices import bfloat16_is_fast
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.dropout import replace_dropout
 from corefine.models.network.encoders import join_blocks
+from corefine.models.network.encoders.attention import use_products
 from corefine.models.network.encoders.lora import MergedAdapters, attach, blank, linear_layers
 from corefine.models.network.encoders.pretrained import (
     embeddings,
@@ -55,6 +57,7 @@ class TransformerEncoder(nn.Module):
         if config.precision == "auto":
             self.precision = "bfloat16" if bfloat16_is_fast() else "float32"
         self.tokenizer, self.network = load(self.source, config.inner_dropout if config.fine_tune else 0.0)
+        self._use_products()
         self._before, self._after = special_tokens(self.tokenizer)
         self._space = " " if marks_spaces(self.tokenizer) else ""
         if config.masked and self.tokenizer.mask_token_id is None:
@@ -111,6 +114,9 @@ class TransformerEncoder(nn.Module):
             done = upto
             yield (pooled if self.layers > 1 else pooled[0]).float()
 
+    def _use_products(self) -> None:
+        self._products = self.precision == "bfloat16" and use_products(self.network)
+
     @property
     def _learning(self) -> bool:
         return bool(self.config.fine_tune and self.network.training)
@@ -119,7 +125,8 @@ class TransformerEncoder(nn.Module):
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
 
     def fingerprint(self) -> str:
-        return self._hash_with_settings(self._weights_hash() + self._base, self.precision)
+        precision = f"{self.precision} products" if self._products and self.device.type == "cpu" else self.precision
+        return self._hash_with_settings(self._weights_hash() + self._base, precision)
 
     def identity(self) -> str | None:
         if self.adapters is not None:
@@ -158,6 +165,7 @@ class TransformerEncoder(nn.Module):
         if self._rounded:  # the adapters are added to the encoder's own weights, and these are gone
             device = self.device
             self.network = load_network(self.source, 0.0).to(device).requires_grad_(False).train(self.training)
+            self._use_products()
             self._merged = MergedAdapters(self._adapted_layers(), self._merged.adapters)
             self._rounded = False
         self._merged.update()
@@ -277,6 +285,10 @@ class TransformerEncoder(nn.Module):
         remove_capturing_hooks(self.network)
         state: object = super().__getstate__()  # type: ignore[no-untyped-call]  # torch's own
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._use_products()  # this process may not know them
 
 
 def _at(layers: list[Tensor], places: Tensor) -> Tensor:
