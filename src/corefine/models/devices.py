@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
@@ -56,6 +58,24 @@ def bfloat16_is_fast() -> bool:
         left @ right
         times.append(time.perf_counter() - start)
     return times[1] < times[0] / 1.3
+
+
+def release_memory() -> None:
+    """Give memory that is not used any more back to the system, if the C library can (glibc).
+
+    Otherwise it stays with the process, in pieces that texts of other lengths do not fit into.
+    """
+    if trim := _malloc_trim():
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Callable[[int], int] | None:
+    try:
+        trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    except (OSError, TypeError):  # TypeError: Windows
+        return None
+    return trim
 
 
 def cores() -> int:

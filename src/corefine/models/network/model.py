@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from corefine.document import Document
 from corefine.errors import ModelError
+from corefine.models.devices import release_memory
 from corefine.models.network.config import EncoderConfig, ModelConfig
 from corefine.models.network.encoders import Encoder, make_encoder, states_in_blocks
 from corefine.models.network.encoders.cache import CachedEncoder
@@ -24,6 +25,9 @@ from corefine.prediction import Prediction
 
 TOKENS_IN_BLOCK = 1_024
 """Tokens whose states are in memory at once during a prediction. What is kept of them is a tenth as large."""
+
+LONG_TEXT = 1_000
+"""Tokens of a text after whose prediction memory is given back. For a short one it would take a part of the time."""
 
 
 class Model:
@@ -135,7 +139,10 @@ class Model:
         """The prediction for a document, without gradients or dropout."""
         self.train(False)
         with torch.inference_mode():
-            return self.rank(document).prediction()
+            prediction = self.rank(document).prediction()
+        if len(document) >= LONG_TEXT:
+            release_memory()
+        return prediction
 
     def scores(self, document: Document) -> Tensor:
         """[N, 1 + K] the scores of a prediction before calibration; epsilon first, then the best candidates."""
