@@ -135,11 +135,12 @@ def test_a_grid_and_its_report(tmp_path: Path) -> None:
     base.write_text('learner = "rules"\ndocuments = 4\n')
     arguments = ["--corpus", "stories", "--config", base, "--budgets", "0,40", "--seeds", 1, "--groups", "main"]
     names = done("reproduce", "--out", tmp_path / "out", *arguments, "--dry-run").split()
-    assert sorted(names) == ["discrete-q40-s0", "gold-s0", "none-q0-s0", "pairwise-q40-s0", "random-q40-s0"]
+    kinds = ("discrete-q40", "full-q40", "gold", "none-q0", "pairwise-q40", "random-q40")
+    assert sorted(names) == [f"{kind}-s0" for kind in kinds]
     output = done("reproduce", "--out", tmp_path / "out", *arguments, "--workers", 1, "--no-report")
     assert "discrete-q40-s0: F1 dev" in output
     again = done("reproduce", "--out", tmp_path / "out", *arguments, "--workers", 1, "--no-report")
-    assert again.count("(done before)") == 5
+    assert again.count("(done before)") == 6
     drawn = done("plot", tmp_path / "out", "--out", tmp_path / "figures", "--no-closure-times")
     assert Path(drawn.strip()).is_file()
     assert (tmp_path / "figures" / "f1.pdf").is_file()
@@ -200,6 +201,13 @@ def test_a_corpus_too_small_for_a_preset_is_refused(tmp_path: Path) -> None:
     where = ("--corpus", tmp_path / "few.jsonl", "--config", tmp_path / "rules.toml", "--out", tmp_path / "out")
     result = run("reproduce", "--preset", "paper", *where)
     assert "few.jsonl has 5 training documents, and this grid needs at least 8" in str(result.exception)
+
+
+def test_cells_are_chosen_by_several_patterns(tmp_path: Path) -> None:
+    chosen = ("--only", "ours-q20-s?", "--only", "full-*-s0")
+    result = run("reproduce", "--preset", "new-field", "--out", tmp_path, *chosen, "--dry-run")
+    wanted = {"ours-q20-s0", "ours-q20-s1", "ours-q20-s2", "full-q20-s0", "full-q40-s0", "full-q80-s0"}
+    assert set(result.output.split()) == wanted
 
 
 def test_grids_that_cannot_be_are_refused_before_anything_runs(tmp_path: Path) -> None:

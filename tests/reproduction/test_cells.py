@@ -20,26 +20,33 @@ def test_the_cells_of_the_whole_grid() -> None:
     assert len(names) == len(set(names))
     for seed in range(3):
         assert f"none-q0-s{seed}" in names
-        for kind in ("discrete", "pairwise", "random"):
+        for kind in ("discrete", "pairwise", "random", "full"):
             assert {f"{kind}-q{budget}-s{seed}" for budget in (20, 40, 80, 160)} <= set(names)
-    for kind in ("committee", "lcc-mcu", "full"):
+    for kind in ("committee", "lcc-mcu"):
         assert {f"{kind}-q40-s0", f"{kind}-q160-s0"} <= set(names)
     assert {"unclustered-q80-s0", "per-document-q80-s0", "closure-off-q80-s0", "follow-up-q80-s0"} <= set(names)
     assert {"error-5-q40-s0", "error-10-q40-s0", "error-20-q40-s0", "nearest-q40-s0", "infer-first-q40-s0"} <= set(
         names
     )
     assert {f"{labels}-q80-s0" for labels in ("answered", "mix", "certain")} <= set(names)
-    assert names[:3] == ["discrete-q40-s0", "pairwise-q40-s0", "random-q40-s0"]  # the most telling first
+    assert names[:4] == ["discrete-q40-s0", "pairwise-q40-s0", "random-q40-s0", "full-q40-s0"]  # the most telling first
 
 
 def test_a_new_field_has_no_gold_and_the_apps_training() -> None:
     base = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
     cells = grid(base, preset="new-field")
-    assert len(cells) == 3 * (3 * 5 + 1)
-    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "ours", "app", "gold"}
+    assert len(cells) == 3 * (3 * 6 + 1)
+    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "full", "ours", "app", "gold"}
     assert all(cell.config.initial == 0 and cell.config.recipe == "app" for cell in cells)
     assert {cell.kind for cell in cells if cell.config.labels == "linked"} == {"ours", "app"}
     assert {cell.config.start for cell in cells} == {"first"}
+
+
+def test_a_new_field_has_no_committee_as_all_members_would_be_the_starter() -> None:
+    base = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
+    kinds = {cell.kind for cell in grid(base, preset="new-field", groups=["selectors", "extensions"])}
+    assert "lcc-mcu" in kinds
+    assert not kinds & {"committee", "consensus"}
 
 
 def test_the_kind_app_asks_as_a_new_project_does() -> None:
@@ -51,7 +58,7 @@ def test_the_kind_app_asks_as_a_new_project_does() -> None:
 
 def test_a_grid_of_two_budgets_for_another_corpus() -> None:
     cells = grid(SimulationConfig(corpus="ontogum"), budgets=(40, 160), seeds=1, groups=["main"])
-    asked = [f"{kind}-q{budget}-s0" for kind in ("discrete", "pairwise", "random") for budget in (40, 160)]
+    asked = [f"{kind}-q{budget}-s0" for kind in ("discrete", "pairwise", "random", "full") for budget in (40, 160)]
     assert sorted(cell.name for cell in cells) == sorted([*asked, "gold-s0"])
 
 

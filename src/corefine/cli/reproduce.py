@@ -45,7 +45,9 @@ def reproduce(
         list[str] | None,
         typer.Option(help="A further selector for the main comparison, as module:attribute; may be repeated."),
     ] = None,
-    only: Annotated[str, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'.")] = "*",
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only cells whose name fits a pattern such as '*-q40-s0'; may be repeated.")
+    ] = None,
     workers: Annotated[int, typer.Option(help="Cells that run at the same time; 0 for one per core.")] = 0,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings of all cells.")] = None,
     mirror: Mirror = None,
@@ -69,9 +71,10 @@ def reproduce(
         groups=None if groups is None else groups.split(","),
         selectors=selector or (),
     )
-    cells = [cell for cell in cells if fnmatch(cell.name, only)]
+    patterns = only or ["*"]
+    cells = [cell for cell in cells if any(fnmatch(cell.name, pattern) for pattern in patterns)]
     if not cells:
-        raise typer.BadParameter(f"no cell's name fits {only!r}; see --dry-run", param_hint="--only")
+        raise typer.BadParameter(f"no cell's name fits {' or '.join(patterns)}; see --dry-run", param_hint="--only")
     if dry_run:
         for cell in cells:
             typer.echo(cell.name)

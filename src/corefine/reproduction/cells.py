@@ -24,6 +24,7 @@ MAIN: Kinds = {
     "discrete": {},
     "pairwise": {"protocol": "pairwise", "selector": "pairwise-entropy"},
     "random": {"selector": "random"},
+    "full": {"protocol": "full"},
 }
 OURS: Kinds = {
     "ours": dict(LEARNING),
@@ -42,7 +43,6 @@ QUESTIONS: Kinds = {  # ours with other questions
 SELECTORS: Kinds = {
     "committee": {"selector": "committee"},
     "lcc-mcu": {"selector": "lcc-mcu"},
-    "full": {"protocol": "full"},
 }
 ABLATION: Kinds = {
     "unclustered": {"clustered": False},
@@ -66,7 +66,7 @@ EXTENSIONS: Kinds = {
     "consensus": {"committee": 3},  # the entropy of the committee's mean, which has fewer ties than its votes
 }
 COMMITTEES = ("committee", "consensus")
-"""Kinds that train several models: not without a network."""
+"""Kinds with several models: not without a network, nor in a field without gold, where all would be the starter."""
 
 GOLD_KIND = "gold"
 """The run with gold labels of all documents: about the best that annotation can reach."""
@@ -213,7 +213,7 @@ def _gold(base: SimulationConfig, seed: int) -> SimulationConfig:
 def _cells(base: SimulationConfig, group: str, kinds: Kinds, budgets: Sequence[float], seed: int) -> Iterator[Cell]:
     for budget in dict.fromkeys(budgets):
         for kind, changes in kinds.items():
-            if base.trains or kind not in COMMITTEES:
+            if (base.trains and base.initial) or kind not in COMMITTEES:
                 yield _cell(base, group, kind, changes, budget, seed)
 
 
