@@ -17,7 +17,7 @@ from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.worker import Worker, _load
 from corefine.project.results.export import export
-from corefine.project.store import documents, predictions
+from corefine.project.store import document_notes, documents, predictions
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work import edits
 from corefine.project.work.workspace import question_id_of
@@ -226,19 +226,58 @@ def test_a_recipe_that_diverges_changes_nothing(begun: tuple[Project, Worker], m
     assert not (project.models / f"v{made.id}").exists()
 
 
+def _scored(monkeypatch: pytest.MonkeyPatch, *, new: float, present: float) -> None:
+    """Let held-out documents give these F1: the new model is scored first, then the one in use."""
+    found = iter((new, present))
+    monkeypatch.setattr(training, "held_out_f1", lambda *_: next(found))
+
+
 @pytest.mark.parametrize("switch", [True, False])
-def test_a_model_that_loses_f1_on_gold_does_not_take_over(begun: tuple[Project, Worker], switch: bool) -> None:
+def test_a_model_that_loses_f1_on_gold_does_not_take_over(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch, switch: bool
+) -> None:
     """As after many wrong answers: those that are held back are wrong too, so only gold labels show it."""
     project, worker = begun
     _answer(Workspaces(project), project.owner().id)
     project.change_settings(replace(project.settings, hold_back=switch))
     project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
+    _scored(monkeypatch, new=50.0, present=90.0)
     made, in_use = _trained(project, worker)
     assert in_use.kind == ("starter" if switch else "trained")
     assert made.state == ("failed" if switch else "ready")
     if switch:
         assert made.message is not None
         assert made.message.endswith("on the held-out documents, and the one in use 90.0; the one in use stays")
+
+
+def test_models_are_compared_on_the_same_gold(begun: tuple[Project, Worker]) -> None:
+    """The version in use had 90 F1 on documents that were easier: that is no reason to reject every later model."""
+    project, worker = begun
+    _answer(Workspaces(project), project.owner().id)
+    project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
+    made, in_use = _trained(project, worker)
+    assert made.state == "ready", made.message
+    assert in_use == made
+
+
+def test_a_document_deleted_during_training_is_not_learnt_from(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, worker = begun
+    _answer(Workspaces(project), project.owner().id)
+    owner, usual = project.owner().id, training.recipe_for
+
+    def delete(labels: Any) -> Any:  # called once the labels are made, before the first step
+        trash = document_notes.DocumentChange(trashed=True)
+        project.writer.write(lambda connection: document_notes.change(connection, [1], trash, person_id=owner, now=1.0))
+        return usual(labels)
+
+    monkeypatch.setattr(training, "recipe_for", delete)
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.kind) == ("failed", "starter")
+    assert made.message is not None
+    assert made.message.startswith("the new model learnt from documents that were deleted meanwhile (harbour")
+    assert not (project.models / f"v{made.id}").exists()
 
 
 def _versions(project: Project) -> list[tuple[str, str]]:

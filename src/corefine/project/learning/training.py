@@ -100,6 +100,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
     # Rules and Python code cannot be trained: a project that begins with them learns from the starter model.
     warm = model_folder(project.settings.model) or model_folder("starter")
+    present = {info.id for info in Snapshot(project).chosen("answered")}
     labels, held_back = training_labels(project)
     if not labels:
         raise InputError("there is nothing to train on: no answer says anything yet")
@@ -125,11 +126,12 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
             worker.pause()
             worker.report("training", share_done=min(1.0, (done + event.step) / steps))
             last = time.monotonic()
+    _check_deleted(project, present)
     predict = load(job.folder, cache=job.cache).model.predict
     _compare(project, number, held_back, predict)
     f1 = held_out_f1(project, predict)
     if f1 is not None and project.settings.hold_back:
-        _check_f1(project, f1)
+        _check_f1(project, worker, f1)
     return f1
 
 
@@ -194,16 +196,31 @@ def _compare(
         )
 
 
-def _check_f1(project: Project, f1: float) -> None:
+def _check_deleted(project: Project, present: set[int]) -> None:
+    """Raise if a document was deleted since training on it began: no model may learn from a deleted document."""
+    deleted = [info.key for info in project.documents.all(trashed=True) if info.id in present]
+    if deleted:
+        raise InputError(
+            f"the new model learnt from documents that were deleted meanwhile ({', '.join(deleted)}); "
+            "the one in use stays: train again to learn from the others"
+        )
+
+
+def _check_f1(project: Project, worker: Worker, f1: float) -> None:
     """Raise if the version in use has a clearly better F1 on the held-out documents than the new one.
 
-    If people's answers are wrong, so are those that are held back. Only gold labels can show it.
+    If people's answers are wrong, so are those that are held back. Only gold labels can show it. Held-out documents
+    may have been added or deleted since the version in use was scored, so it is scored again before the new one is
+    rejected.
     """
     with project.database.read() as connection:
         present = predictions.latest_version(connection)
-    if present is not None and present.f1 is not None and f1 < present.f1 - LARGEST_LOSS:
+    if present is None or present.f1 is None or f1 >= present.f1 - LARGEST_LOSS:
+        return
+    of_present = held_out_f1(project, worker.predictor(present))
+    if of_present is not None and f1 < of_present - LARGEST_LOSS:
         raise InputError(
-            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the one in use {present.f1:.1f}; "
+            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the one in use {of_present:.1f}; "
             "the one in use stays"
         )
 

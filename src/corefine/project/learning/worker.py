@@ -183,7 +183,7 @@ class Worker:
             return False
         self._scored.add(version.id)
         try:
-            f1 = training.held_out_f1(self.project, self._predictor(version))
+            f1 = training.held_out_f1(self.project, self.predictor(version))
         except training.MODEL_ERRORS as error:
             self.report("failed", message=f"{version.name} cannot be scored: {error}")
             return True
@@ -212,7 +212,7 @@ class Worker:
             self.report("failed", message=f"{entry.key} is left out: {error}")
             return True
         try:
-            prediction = predict_long(self._predictor(version), document)
+            prediction = predict_long(self.predictor(version), document)
         except training.MODEL_ERRORS as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
@@ -237,7 +237,8 @@ class Worker:
             self.project.predictions.path(version, document).unlink(missing_ok=True)
             raise
 
-    def _predictor(self, version: ModelVersion) -> Predict:
+    def predictor(self, version: ModelVersion) -> Predict:
+        """What predicts with this version."""
         if version.id not in self._predictors:
             self._predictors.clear()  # one model in memory at a time
             where = version.name if version.kind == STARTER else self.project.models / f"v{version.id}"
