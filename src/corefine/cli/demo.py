@@ -69,6 +69,11 @@ def _show_new_field(corpus: str, model: str, questions: float, seed: int, mirror
     from corefine.simulation.splits import load
 
     documents = load(corpus, mirror=mirror)
+    if not json:
+        typer.echo(
+            f"The model {model} asks {questions:g} questions per 1,000 tokens about documents of {documents.name}, and "
+            "learns from the answers after each of four rounds. Gold labels answer."
+        )
     rows = []
     with tempfile.TemporaryDirectory(prefix="corefine-demo-") as folder:
         for row in new_field(documents, Path(folder) / "run", starter=model, questions=questions, seed=seed):
@@ -80,7 +85,10 @@ def _show_new_field(corpus: str, model: str, questions: float, seed: int, mirror
     if json:
         show_json(rows)
         return
-    typer.echo(f"F1 is CoNLL F1 in percent on other documents of {documents.name}. Gold gave the answers.")
+    typer.echo(
+        f"F1 is CoNLL F1 in percent on other documents of {documents.name}, with one seed (--seed); between seeds it "
+        "varies by about one. A part of the gain is in how many mentions the model links, which it also learns."
+    )
 
 
 def _show_questions(story: Document, turns: list[Turn]) -> None:

@@ -1,4 +1,7 @@
-"""What people say is learned, also where the model would not have looked: pruned mentions, antecedents far back."""
+"""What people say is learned, also where the model would not have looked: pruned mentions, antecedents far back.
+
+What nobody said is not learned as a no.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ FEW = replace(tiny.CONFIG, head=replace(tiny.CONFIG.head, spans_per_word=0.05, m
 LONG = Document.from_sentences("long", [["Anna", "slept", "."], *[["Tom", "sang", "."]] * 20, ["she", "left", "."]])
 ANNA, SHE, SLEPT = Span(0, 0), Span(63, 63), Span(1, 1)
 SAID = Labels(LONG, full=False, together=((ANNA, SHE),), first=(SLEPT,), no_mentions=(SLEPT,))
-TRAINING = replace(tiny.TRAINING, epochs=60, labels="linked", mention_loss=0.0)
+TRAINING = replace(tiny.TRAINING, epochs=60, labels="linked", mention_loss=0.0, max_tokens=20)
+"""Documents with gold labels would be cut into pieces of 20 tokens. The link from SHE to ANNA is longer."""
 
 
 def mention_score(model: Model, span: Span) -> float:
@@ -47,6 +51,29 @@ def test_what_answers_name_is_in_the_ranking_that_is_taught() -> None:
     at = spans.index(SHE)
     assert targets.weights[at] == 1
     assert targets.allowed[at].tolist() == [False, *(each == spans.index(ANNA) for each in row)]
+
+
+def chances_alone(model: Model) -> dict[Span, float]:
+    """The probability that each span has no antecedent."""
+    prediction = model.predict(LONG)
+    return dict(zip(prediction.spans, prediction.probabilities[:, 0].tolist(), strict=True))
+
+
+def test_silence_teaches_no_no() -> None:
+    """Nobody was asked about Tom. If the model's own labels count, it learns that no Tom has an antecedent."""
+    toms = [Span(at, at) for at in range(6, 63, 3)]
+    relabelled = replace(SAID, document=replace(LONG, clusters=((ANNA, SHE),)))  # the model's own labels, and answers
+    after = {}
+    for labels in ("linked", "pseudo"):
+        model = tiny.model(1, tiny.EVERY_SPAN)
+        before = chances_alone(model)
+        for _ in train(model, [relabelled], replace(TRAINING, labels=labels, max_tokens=0)):
+            pass
+        found = chances_alone(model)
+        after[labels] = [found[tom] - before[tom] for tom in toms]
+        assert found[SHE] < before[SHE] / 2  # both learn what was said
+    assert max(after["linked"]) < 0.05
+    assert min(after["pseudo"]) > 0.2
 
 
 @pytest.mark.parametrize("coarse", [True, False])
