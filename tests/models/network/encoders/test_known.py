@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,9 +81,64 @@ def test_altered_parts_are_refused(parts: dict[str, Path], tmp_path: Path) -> No
         find_encoder("in-parts")
 
 
-def test_a_folder_comes_first_and_other_names_are_left_to_the_hub(tmp_path: Path) -> None:
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """A hub without a network: a function that puts a file into a repository. Nothing is in the cache."""
+
+    def download(repository: str, *, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        folder, given = tmp_path / "hub" / repository, tmp_path / "cache" / repository
+        files = [path for path in folder.glob("*") if any(path.match(pattern) for pattern in allow_patterns)]
+        if local_files_only or not files:
+            raise OSError("there is no network\nand this is a second line")
+        given.mkdir(parents=True, exist_ok=True)
+        for path in files:
+            (given / path.name).write_bytes(path.read_bytes())
+        return str(given)
+
+    def put(repository: str, name: str) -> Path:
+        (tmp_path / "hub" / repository).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "hub" / repository / name).write_bytes(b"")
+        return tmp_path / "cache" / repository
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    return put
+
+
+def test_a_folder_comes_first_and_other_names_are_left_to_the_hub(
+    tmp_path: Path, hub: Callable[[str, str], Path]
+) -> None:
     assert find_encoder(str(tmp_path)) == (str(tmp_path), tmp_path)
-    assert find_encoder("someone/some-model") == ("someone/some-model", "someone/some-model")
+    folder = hub("someone/some-model", "model.safetensors")
+    assert find_encoder("someone/some-model") == ("someone/some-model", folder)
+    assert find_encoder("someone/some-model")[1].is_dir()
+
+
+def test_weights_in_the_older_format_are_taken_where_there_are_no_others(hub: Callable[[str, str], Path]) -> None:
+    for file in ("config.json", "model.safetensors", "pytorch_model.bin"):
+        hub("someone/new", file)
+    for file in ("config.json", "pytorch_model.bin", "tf_model.h5"):
+        hub("someone/old", file)
+    assert {path.name for path in find_encoder("someone/new")[1].iterdir()} == {"config.json", "model.safetensors"}
+    assert {path.name for path in find_encoder("someone/old")[1].iterdir()} == {"config.json", "pytorch_model.bin"}
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("name", ["someone/gone", "gone", "/no/such/folder", "xlm-roberta-base", "x" * 5000])
+def test_an_encoder_that_is_not_here_is_one_message(name: str) -> None:
+    with pytest.raises(WeightsError, match="is not on this machine, and the hub did not give it") as raised:
+        find_encoder(name)
+    assert "\n" not in str(raised.value)
+    assert "folder" in str(raised.value)  # what to do
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_folder_that_only_has_the_name_of_an_encoder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`corefine train litbank --out mpnet` would otherwise make the models that need mpnet useless in that folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("in-parts").mkdir()
+    assert find_encoder("in-parts")[1] == tmp_path / "home" / "encoders" / "in-parts"
+    Path("in-parts", "config.json").write_text("{}", encoding="utf-8")
+    assert find_encoder("in-parts")[1] == Path("in-parts")
 
 
 @pytest.mark.usefixtures("parts")

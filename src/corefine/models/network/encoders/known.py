@@ -89,16 +89,30 @@ def known_encoders() -> tuple[KnownEncoder, ...]:
     return _ALL
 
 
-def find_encoder(name_or_path: str) -> tuple[str, str | Path]:
-    """The encoder's name for messages, and its folder, or its name on the hub."""
-    if Path(name_or_path).expanduser().is_dir():
-        return name_or_path, Path(name_or_path).expanduser()
-    known = next((each for each in _ALL if name_or_path in (each.name, each.hub)), None)
+def find_encoder(name_or_path: str) -> tuple[str, Path]:
+    """The encoder's name for messages, and its folder."""
+    if (given := encoder_folder(name_or_path)) is not None:
+        return name_or_path, given
+    known = _known(name_or_path)
     if known is None:
-        return name_or_path, name_or_path
-    folder = local_folder(known) or _from_hub(known)
+        return name_or_path, _hub_cache(name_or_path) or _from_hub(name_or_path, name_or_path, _ADVICE)
+    folder = local_folder(known) or _from_hub(known.hub, known.name, _advice(known))
     check_weights(known, folder)
     return known.hub.rpartition("/")[2], folder
+
+
+def encoder_folder(name_or_path: str) -> Path | None:
+    """The folder, if this is one. A folder that has a known name but no encoder in it is something else."""
+    folder = Path(name_or_path).expanduser()
+    try:
+        is_encoder = folder.is_dir() and (_known(name_or_path) is None or (folder / "config.json").is_file())
+    except OSError:  # a name that is too long
+        return None
+    return folder if is_encoder else None
+
+
+def _known(name: str) -> KnownEncoder | None:
+    return next((each for each in _ALL if name in (each.name, each.hub)), None)
 
 
 def local_folder(known: KnownEncoder) -> Path | None:
@@ -113,7 +127,7 @@ def local_folder(known: KnownEncoder) -> Path | None:
             return unpacked
         if parts := _parts(known):
             return _unpack(known, parts, unpacked)
-    return _hub_cache(known)
+    return _hub_cache(known.hub)
 
 
 def check_weights(known: KnownEncoder, folder: Path) -> None:
@@ -187,26 +201,39 @@ def _package_file(package: str, ending: str) -> Path | None:
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 """The files that an encoder needs from its repository on the hub."""
 
+OLDER_WEIGHTS = "pytorch_model*.bin"
+"""The weights in repositories that have no safetensors."""
 
-def _hub_cache(known: KnownEncoder) -> Path | None:
+_ADVICE = "; give the folder of an encoder, or a name that `corefine encoders` lists"
+
+
+def _hub_cache(hub: str) -> Path | None:
     try:
         from huggingface_hub import snapshot_download
 
-        return Path(snapshot_download(known.hub, allow_patterns=list(FILES), local_files_only=True))
+        folder = Path(snapshot_download(hub, allow_patterns=list(FILES), local_files_only=True))
     except Exception:  # the hub's client raises errors of several libraries
         return None
+    return folder if _holds_weights(folder) or any(folder.glob(OLDER_WEIGHTS)) else None
 
 
-def _from_hub(known: KnownEncoder) -> Path:
+def _from_hub(hub: str, name: str, advice: str) -> Path:
     try:
         from huggingface_hub import snapshot_download
 
-        return Path(snapshot_download(known.hub, allow_patterns=list(FILES)))
+        folder = Path(snapshot_download(hub, allow_patterns=list(FILES)))
+        if _holds_weights(folder):
+            return folder
+        return Path(snapshot_download(hub, allow_patterns=[*FILES, OLDER_WEIGHTS]))
     except Exception as error:  # as above
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise WeightsError(
-            f"the encoder {known.name} is not on this machine, and the hub did not give it ({reason}){_advice(known)}"
+            f"the encoder {name} is not on this machine, and the hub did not give it ({reason}){advice}"
         ) from error
+
+
+def _holds_weights(folder: Path) -> bool:
+    return any(folder.glob("*.safetensors"))
 
 
 def _advice(known: KnownEncoder) -> str:
