@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     torch.manual_seed(0)
     transformers.BertModel(config).save_pretrained(place)
-    transformers.BertTokenizerFast(vocab_file=str(place / "vocab.txt")).save_pretrained(place)
+    transformers.AutoTokenizer.from_pretrained(place).save_pretrained(place)
     return place
 
 

@@ -14,13 +14,14 @@ import pytest
 import torch
 
 from corefine.document import Document
-from corefine.errors import WeightsError
+from corefine.errors import ConfigError, WeightsError
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.encoders import make_encoder
 from corefine.models.network.encoders.transformer import TransformerEncoder
 
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
+safetensors = pytest.importorskip("safetensors.torch")
 
 WORDS = "Anna saw the old dog . It ran and she laughed , then they went home to the river".split()
 DOCUMENT = Document.from_sentences("dog", [WORDS])
@@ -167,6 +168,55 @@ def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save_tokenizer(tmp_path, "bert")
     with pytest.raises(WeightsError, match="the network knows 20"):
         encoder_of(tmp_path)
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    transformers.BertModel(transformers.BertConfig(**SIZES)).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "bert")
+    return tmp_path
+
+
+def test_an_encoder_without_a_tokenizer_is_refused(bert: Path) -> None:
+    """transformers makes one that knows only special tokens, and every word is the same."""
+    for path in bert.glob("tokenizer*"):
+        path.unlink()
+    with pytest.raises(WeightsError, match="has no fast tokenizer"):
+        encoder_of(bert)
+
+
+def test_truncated_weights_are_refused(bert: Path) -> None:
+    weights = bert / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(WeightsError, match="cannot load the encoder"):
+        encoder_of(bert)
+
+
+def test_weights_of_other_sizes_are_refused(bert: Path) -> None:
+    transformers.BertConfig(**SIZES | {"intermediate_size": 50}).save_pretrained(bert)
+    with pytest.raises(WeightsError, match="cannot load the encoder"):
+        encoder_of(bert)
+
+
+def test_weights_that_lack_a_part_of_a_layer_are_refused(bert: Path) -> None:
+    """transformers draws what is missing at random. A pooler may be missing: nothing here uses it."""
+    whole = safetensors.load_file(bert / "model.safetensors")
+    rest = {name: value for name, value in whole.items() if not name.startswith("pooler")}
+    safetensors.save_file(rest, bert / "model.safetensors", metadata={"format": "pt"})
+    encoder_of(bert)
+    rest.pop("encoder.layer.1.output.dense.bias")
+    safetensors.save_file(rest, bert / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(WeightsError, match=r"incomplete: encoder\.layer\.1\.output\.dense\.bias is missing"):
+        encoder_of(bert)
+
+
+def test_layers_that_are_one_cannot_be_fine_tuned(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    transformers.AlbertModel(transformers.AlbertConfig(embedding_size=16, **SIZES)).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "albert")
+    assert torch.isfinite(encoder_of(tmp_path, window=24, overlap=8).encode(DOCUMENT)).all()
+    with pytest.raises(ConfigError, match="AlbertModel cannot be fine-tuned"):
+        encoder_of(tmp_path, fine_tune=True)
 
 
 def test_adapters_learn_and_then_become_part_of_a_frozen_encoder(family: tuple[str, Path]) -> None:

@@ -7,22 +7,27 @@ from typing import Any
 
 from torch import nn
 
-from corefine.errors import MissingExtraError, WeightsError
+from corefine.errors import ConfigError, MissingExtraError, WeightsError
 
 
 def load(source: str, dropout: float) -> tuple[Any, Any]:
     """The tokenizer and the network, with this dropout inside it."""
     try:
+        from safetensors import SafetensorError
         from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("transformers", "model") from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
         network = load_network(source, dropout)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise WeightsError(f"cannot load the encoder {source!r}: {error}") from error
-    if not tokenizer.is_fast:
-        raise WeightsError(f"the encoder {source!r} has no fast tokenizer (tokenizer.json); corefine needs one")
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise WeightsError(f"cannot load the encoder {source!r}: {reason}") from error
+    # without any file, transformers makes a tokenizer that knows only its special tokens
+    if not tokenizer.is_fast or set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        raise WeightsError(
+            f"the encoder {source!r} has no fast tokenizer, which corefine needs: add its tokenizer.json to the folder"
+        )
     known = network.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
@@ -43,7 +48,12 @@ def load_network(source: str, dropout: float) -> Any:
         if "dropout" in name and isinstance(value, float):
             setattr(config, name, 0.0 if "attention" in name else dropout)
     kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
-    return kind.from_pretrained(source, config=config)
+    network, found = kind.from_pretrained(source, config=config, output_loading_info=True)
+    parts = {id(part) for layer in _layers(network) for part in layer.modules()}
+    inside = {name for name, part in network.named_modules() if id(part) in parts}
+    if missing := sorted(key for key in found["missing_keys"] if key.rpartition(".")[0] in inside):
+        raise WeightsError(f"the weights of {source!r} are incomplete: {missing[0]} is missing; get the encoder again")
+    return network
 
 
 def remove_capturing_hooks(network: nn.Module) -> None:
@@ -84,10 +94,16 @@ def longest_window(network: Any) -> int | None:
 
 
 def stack(network: Any) -> list[nn.Module]:
-    """The layers, from the first to the last."""
+    """The layers, from the first to the last. Raises if they cannot be told apart, as those of ALBERT, which are one."""
+    if layers := _layers(network):
+        return layers
+    raise ConfigError(f"the layers of {type(network).__name__} cannot be fine-tuned: use fine_tune = false")
+
+
+def _layers(network: Any) -> list[nn.Module]:
     depth = int(network.config.num_hidden_layers)
     stacks = (part for part in network.modules() if isinstance(part, nn.ModuleList) and len(part) == depth)
-    return list(next(stacks))
+    return list(next(stacks, []))
 
 
 def embeddings(network: Any) -> nn.Module:
