@@ -13,6 +13,7 @@ from corefine.cli import app
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.formats import write
+from corefine.models.committee import committee_members
 from corefine.models.training.recipe import Recipe, TrainingConfig, load_recipe, recipe_names
 
 TINY = """
@@ -131,6 +132,9 @@ def test_a_committee(folder: Path, recipe: Path, tmp_path: Path, workers: int) -
     members = corefine.load(out, device="cpu").predict("Anna slept.").prediction.members
     assert members is not None
     assert len(members) == 2
+    further = tmp_path / "further"
+    corefine_("train", folder, "--out", further, "--config", recipe, "--warm", out, "--threads", 1, "--json")
+    assert len(committee_members(further)) == 2  # a committee is trained further as one
 
 
 def weights(folder: Path) -> bytes:

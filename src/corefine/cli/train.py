@@ -31,7 +31,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run in --out.")] = False,
     warm: Annotated[str | None, typer.Option(help="Begin with this model: a folder, starter or strong.")] = None,
     dev: Annotated[str | None, typer.Option(help="Development documents, if not those of the corpora.")] = None,
-    members: Annotated[int, typer.Option(help="More than one trains a committee.")] = 1,
+    members: Annotated[
+        int | None, typer.Option(help="More than one trains a committee; by default as many as --warm has, or 1.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Members that train at the same time.")] = None,
     device: Device = "auto",
     threads: Threads = None,
@@ -50,6 +52,7 @@ def train(
     from corefine.corpora import load_corpus
     from corefine.errors import InputError
     from corefine.files import home_folder, make_folder
+    from corefine.models.committee import committee_members
     from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.recipe import load_recipe
 
@@ -62,6 +65,9 @@ def train(
     make_folder(out)
     corpora = [_divided(load_corpus(name, mirror=mirror)) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
+    begin = _warm(warm)
+    if members is None:
+        members = max(1, len(committee_members(begin))) if begin is not None else 1
     job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for document in documents],
@@ -70,7 +76,7 @@ def train(
         device=device,
         threads=threads,
         resume=resume,
-        warm=_warm(warm),
+        warm=begin,
         members=members,
         workers=workers,
         cache=cache or home_folder() / "states",

@@ -94,7 +94,7 @@ def longest_window(network: Any) -> int | None:
 
 
 def stack(network: Any) -> list[nn.Module]:
-    """The layers, from the first to the last. Raises if they cannot be told apart, as those of ALBERT, which are one."""
+    """The layers, from the first to the last. Raises if they cannot be told apart, like those of ALBERT."""
     if layers := _layers(network):
         return layers
     raise ConfigError(f"the layers of {type(network).__name__} cannot be fine-tuned: use fine_tune = false")
