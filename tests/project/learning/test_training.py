@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 from corefine.annotation.question import Answer, Reply
 from corefine.corpora import stories
 from corefine.document import Document, Span
+from corefine.models.committee import committee_members, save_committee
 from corefine.models.load import load
+from corefine.models.training import jobs
 from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.worker import Worker, _load
@@ -193,6 +196,35 @@ def test_one_answer_is_enough(begun: tuple[Project, Worker]) -> None:
     made, in_use = _trained(project, worker)
     assert made.state == "ready", made.message
     assert in_use == made
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_members_of_a_committee_train_side_by_side_where_there_are_cores(
+    begun: tuple[Project, Worker], starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int
+) -> None:
+    """A core is left to the page: with three cores two members train at a time, with two cores one."""
+    project, worker = begun
+    together = tmp_path / "committee"
+    for name in ("member-0", "member-1"):
+        shutil.copytree(starter, together / name)
+    save_committee(together, ["member-0", "member-1"])
+    project.change_settings(replace(project.settings, model=str(together)))
+    worker.settle()
+    workers: list[int | None] = []
+    usual = jobs.run
+
+    def noted(job: jobs.TrainingJob) -> Iterator[jobs.MemberEvent]:
+        workers.append(job.workers)
+        return usual(job)
+
+    monkeypatch.setattr("corefine.models.devices.cores", lambda: cores)
+    monkeypatch.setattr(jobs, "run", noted)
+    _answer(Workspaces(project), project.owner().id)
+    made, in_use = _trained(project, worker)
+    assert made.state == "ready", made.message
+    assert in_use == made
+    assert workers == [cores - 1]
+    assert len(committee_members(project.models / f"v{made.id}")) == 2
 
 
 def test_people_who_contradict_each_other_teach_what_was_said_first(begun: tuple[Project, Worker]) -> None:

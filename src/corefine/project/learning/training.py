@@ -95,6 +95,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
     need_model()
     from corefine.models.committee import committee_members
+    from corefine.models.devices import cores
     from corefine.models.training.events import Started, Step
     from corefine.models.training.jobs import TrainingJob, run
 
@@ -110,22 +111,23 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
         folder=project.models / f"v{number}",
         warm=warm,
         members=max(1, len(committee_members(warm))) if warm else 1,
-        workers=1,
+        workers=max(1, cores() - 1),  # members train side by side, but leave a core to the page
         cache=project.folder / "cache",
         about={"answers": answers},
         keep_state=False,
     )
-    steps, done = 1, 0
+    steps, done = 1, dict.fromkeys(range(job.members), 0)
     last = time.monotonic()
     for found in run(job):
         event = found.event
         if isinstance(event, Started):
             steps = max(1, event.epochs * event.steps_per_epoch * job.members)
-            done = found.member * event.epochs * event.steps_per_epoch
-        elif isinstance(event, Step) and time.monotonic() - last >= PAUSE_SECONDS:
-            worker.pause()
-            worker.report("training", share_done=min(1.0, (done + event.step) / steps))
-            last = time.monotonic()
+        elif isinstance(event, Step):
+            done[found.member] = event.step
+            if time.monotonic() - last >= PAUSE_SECONDS:
+                worker.pause()
+                worker.report("training", share_done=min(1.0, sum(done.values()) / steps))
+                last = time.monotonic()
     _check_deleted(project, present)
     predict = load(job.folder, cache=job.cache).model.predict
     _compare(project, number, held_back, predict)
