@@ -61,7 +61,7 @@ def test_a_grid_goes_on_where_it_was(tmp_path: Path) -> None:
     list(run_grid(cells[:1], tmp_path, stories()))
     before = (tmp_path / "rows" / f"{cells[0].name}.json").read_bytes()
     results = list(run_grid(cells, tmp_path, stories()))
-    assert [result.ran for result in results if isinstance(result, CellDone)] == [False, True, True, True]
+    assert [result.ran for result in results if isinstance(result, CellDone)] == [False, True, True, True, True]
     assert (tmp_path / "rows" / f"{cells[0].name}.json").read_bytes() == before
 
 
@@ -88,7 +88,7 @@ def test_errors_that_are_not_ours_leave_the_others_alone_too(tmp_path: Path, mon
 
     monkeypatch.setattr(module, "run_cell", fail)
     results = list(run_grid(cells, tmp_path, stories()))
-    assert [isinstance(result, CellFailed) for result in results] == [True, False, False, False]
+    assert [isinstance(result, CellFailed) for result in results] == [True, False, False, False, False]
 
 
 def test_a_killed_process_fails_only_the_cell_that_it_was_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +108,7 @@ def test_a_killed_process_fails_only_the_cell_that_it_was_at(tmp_path: Path, mon
         ("discrete", True),
         ("pairwise", False),
         ("random", True),
+        ("full", True),
         ("gold", True),
     ]
 
@@ -125,7 +126,7 @@ def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pyt
     results = {result.cell.kind: result for result in run_grid(cells, tmp_path, stories())}
     assert isinstance(results["pairwise"], CellFailed)
     assert "the disk is full" in results["pairwise"].error
-    assert {record.kind for record in load_records([tmp_path])} == {"discrete", "random", "gold"}
+    assert {record.kind for record in load_records([tmp_path])} == {"discrete", "random", "full", "gold"}
     monkeypatch.undo()
     again = list(run_grid(cells, tmp_path, stories()))
     assert all(isinstance(result, CellDone) for result in again)
