@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from corefine.document import Document, Span
 from corefine.project import Project
 from corefine.project.store import schema
 from corefine.project.work.workspaces import Workspaces
+from helpers.own_loop import run_in_own_loop
 from helpers.projects import change, fill
 
 pytest.importorskip("textual", reason="textual is not installed (corefine[web])")
@@ -45,8 +44,7 @@ def drive(
                 await pilot.pause()
                 await script(pilot, terminal)
 
-        with ThreadPoolExecutor(1) as own_loop:  # the browser tests may have left a loop running in this thread
-            own_loop.submit(lambda: asyncio.run(run())).result()
+        run_in_own_loop(run())
         return workspaces
 
 

@@ -7,10 +7,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Coroutine, Hashable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
-from typing import Any
 
 import httpx
 import pytest
@@ -26,14 +24,9 @@ from corefine.web.api.problems import ApiError
 from corefine.web.fair_queue import FairQueue
 from corefine.web.peers import network_of
 from corefine.web.server import Address, bind, serve
+from helpers.own_loop import run_in_own_loop
 from helpers.projects import Browser, another, browser_of
 from helpers.projects import serve as served_here
-
-
-def _finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine, from a thread of its own: browser tests may have left a loop running in this one."""
-    with ThreadPoolExecutor(1) as own_loop:
-        return own_loop.submit(asyncio.run, coroutine).result()
 
 
 async def _visit(queue: FairQueue, who: Hashable, order: list[Hashable], seconds: float = 0.0) -> None:
@@ -52,7 +45,7 @@ def test_people_take_turns() -> None:
                 group.create_task(_visit(queue, who, order))
         return order
 
-    order = _finished(run())
+    order = run_in_own_loop(run())
     assert order[:5] == ["many", "many", "a", "b", "many"]
     assert order.index("a", 3) < 8
     assert len(order) == 23
@@ -72,7 +65,7 @@ def test_who_has_many_waiting_is_not_forgotten() -> None:
                 group.create_task(busy(who))
         return order
 
-    order = _finished(run())
+    order = run_in_own_loop(run())
     assert order.count("many") == 20
     assert order.count("a") > 40
 
@@ -91,7 +84,7 @@ def test_one_person_never_takes_all_places() -> None:
         assert not queue._running
         assert not queue._waiting
 
-    _finished(run())
+    run_in_own_loop(run())
 
 
 def test_a_queue_has_an_end() -> None:
@@ -102,7 +95,7 @@ def test_a_queue_has_an_end() -> None:
         refused = [each for each in done if isinstance(each, ApiError)]
         assert (len(order), len(refused), refused[0].status) == (4, 2, 429)
 
-    _finished(run())
+    run_in_own_loop(run())
 
 
 def test_who_is_alone_waits_for_all_and_lets_nobody_in() -> None:
@@ -124,7 +117,7 @@ def test_who_is_alone_waits_for_all_and_lets_nobody_in() -> None:
             group.create_task(_visit(queue, "b", order))
         return order
 
-    found = _finished(run())
+    found = run_in_own_loop(run())
     assert found[:3] == ["a", "one begins", "one ends"]
     assert sorted(found[3:]) == ["b", "other begins", "other ends"]
     assert found.index("other ends") - found.index("other begins") == 1

@@ -52,7 +52,7 @@ def train(
     from corefine.corpora import load_corpus
     from corefine.errors import InputError
     from corefine.files import home_folder, make_folder
-    from corefine.models.committee import committee_members
+    from corefine.models.committee import member_count
     from corefine.models.training.jobs import TrainingJob, run
     from corefine.models.training.recipe import load_recipe
 
@@ -66,8 +66,6 @@ def train(
     corpora = [_divided(load_corpus(name, mirror=mirror)) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
     begin = _warm(warm)
-    if members is None:
-        members = max(1, len(committee_members(begin))) if begin is not None else 1
     job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for document in documents],
@@ -77,7 +75,7 @@ def train(
         threads=threads,
         resume=resume,
         warm=begin,
-        members=members,
+        members=member_count(begin) if members is None else members,
         workers=workers,
         cache=cache or home_folder() / "states",
         about=_about(corpora),

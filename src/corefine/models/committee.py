@@ -102,6 +102,11 @@ def agreed_candidates(lists: Sequence[Tensor]) -> Tensor:
     return agreed.scatter_(1, place, turns)[:, :-1]  # the last column took what was left over
 
 
+def member_count(folder: Path | None) -> int:
+    """How many members the model in a folder has: 1 if it is no committee, or if there is no folder."""
+    return max(1, len(committee_members(folder))) if folder is not None else 1
+
+
 def save_committee(folder: Path, members: Sequence[str], trained: dict[str, Any] | None = None) -> None:
     """Make these model folders within `folder` a committee."""
     facts = {"format": FORMAT, "corefine": __version__, "kind": COMMITTEE, "members": list(members)}

@@ -94,7 +94,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     from corefine.models.load import load, model_folder, need_model
 
     need_model()
-    from corefine.models.committee import committee_members
+    from corefine.models.committee import member_count
     from corefine.models.devices import cores
     from corefine.models.training.events import Started, Step
     from corefine.models.training.jobs import TrainingJob, run
@@ -110,7 +110,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
         labels=labels,
         folder=project.models / f"v{number}",
         warm=warm,
-        members=max(1, len(committee_members(warm))) if warm else 1,
+        members=member_count(warm),
         workers=max(1, cores() - 1),  # members train side by side, but leave a core to the page
         cache=project.folder / "cache",
         about={"answers": answers},
