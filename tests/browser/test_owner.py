@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
+
 from corefine import formats
 from corefine.annotation.selectors import SELECTORS
 from corefine.corpora import stories
@@ -261,6 +263,7 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     add_version(server, answers=0, f1=30.0)
     add_version(server, answers=2, f1=41.5)
     add_version(server, answers=50, f1=52.25)
+    reject_version(server, answers=100, reason="the new model has an F1 of 30.0 on the held-out documents")
     server.start()
     page.reload()
     name = "CoNLL F1 on held-out documents by answers and edits: from 30.0 to 52.3"
@@ -277,11 +280,25 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     assert [cell.partition(" (")[0] for cell in shown[1:]] == ["30.0", "41.5", "52.3"]
     assert all(" to " in cell for cell in shown[1:])
     assert rows.first.locator("td").nth(4).inner_text() == "50 % of 2"
+    unused = page.get_by_role("table", name="Trainings whose model is not used").locator("tbody td")
+    reason = "the new model has an F1 of 30.0 on the held-out documents"
+    assert unused.all_inner_texts()[:3] == ["5", "100", reason], "the reason stays after the worker has gone on"
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("stopped", exact=True).wait_for()  # there is no worker here, and that is said
     driver.annotate(document)  # the new version is what asks now
     driver.answered("y")
     page.get_by_text("Model 4").first.wait_for()
+
+
+def reject_version(server: Server, answers: int, reason: str) -> None:
+    """What the worker does with a model that is worse than the one in use."""
+    with Project(server.folder) as project:
+
+        def reject(connection: Connection) -> None:
+            number = predictions.add_version(connection, "trained", predictions.TRAINED, answers=answers)
+            predictions.finish_version(connection, number, predictions.FAILED, message=reason)
+
+        project.writer.write(reject)
 
 
 def add_version(server: Server, answers: int, f1: float) -> None:

@@ -142,7 +142,7 @@ def works(project: Project) -> None:
     with project.database.read() as connection:
         version = connection.exec_driver_sql("SELECT max(id) FROM versions").scalar_one()
     assert all(project.predictions.exists(version, document) for document in (2, 3, 4))
-    assert training.training_labels(project)[0]
+    assert training.Lesson.of(project).labels
     repair(project)
     left = {finding.kind for finding in check(project)}
     assert left <= {"document"}, check(project)

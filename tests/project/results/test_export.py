@@ -11,7 +11,7 @@ from sqlalchemy import update
 from corefine import formats
 from corefine.corpora import stories
 from corefine.project import Project
-from corefine.project.learning.training import training_labels
+from corefine.project.learning.training import Lesson
 from corefine.project.results.agreement import Agreement, agreement
 from corefine.project.results.disagreement import disagreements
 from corefine.project.results.export import export
@@ -75,7 +75,7 @@ def test_a_log_that_cannot_be_replayed_stops_no_other_document(sqlite_project: P
         assert any("left out" in notice for notice in browser.get("me")["notices"])
     assert agreement(sqlite_project) == Agreement([], [])
     assert disagreements(sqlite_project) == []
-    labels, _ = training_labels(sqlite_project)
+    labels = Lesson.of(sqlite_project).labels
     assert sqlite_project.documents.get(1).name not in [each.document.name for each in labels]
 
 

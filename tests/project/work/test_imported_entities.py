@@ -17,7 +17,7 @@ from corefine.document import Span
 from corefine.errors import InputError, UnknownAnswerError
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.learning.training import training_labels
+from corefine.project.learning.training import Lesson
 from corefine.project.learning.worker import Worker
 from corefine.project.results.export import export
 from corefine.project.store.predictions import EMPTY
@@ -52,7 +52,7 @@ def test_answers(tmp_path: Path, annotated: Path) -> None:
         assert {answer["from"] for answer in described["answers"]} == {"done.jsonl"}
         links = [link for entity in described["entities"] for link in entity["links"]]
         assert {link["source"] for link in links if Span(*link["mention"]) in marked} <= {"said", "inferred"}
-        (labels,), _ = training_labels(project)
+        (labels,) = Lesson.of(project).labels
         assert {frozenset(group) for group in labels.together} == {frozenset(c) for c in STORY.clusters if len(c) > 1}
         person, _ = project.invite("Anna")
         workspaces = Workspaces(project)

@@ -162,24 +162,30 @@ def test_training_begins_by_itself_and_not_twice_for_the_same_answers(
     monkeypatch.setattr(Worker, "_read_one", lambda *_: False)
     worker = Worker(project)
     worker._tried.add(project.settings.model)
-    browser.annotate(golds(project), most=2)
+    browser.annotate(golds(project), most=9)
     worker.settle()
-    assert not runs
+    assert not runs, "nine answers are too few to learn from"
     browser.annotate(golds(project), most=1)
     worker.settle()
     worker.settle()
     assert len(runs) == 1
+    browser.annotate(golds(project), most=2)
+    worker.settle()
+    assert len(runs) == 1
+    browser.annotate(golds(project), most=1)
+    worker.settle()
+    assert len(runs) == 2
     assert browser.get("dashboard")["curve"][-1]["f1"] == 50.0
 
 
 def test_training_that_was_killed_is_begun_again_but_not_for_ever(browser: Browser, project: Project) -> None:
-    browser.annotate(golds(project), most=2)
+    browser.annotate(golds(project), most=training.FEWEST_ANSWERS)
     Worker(project)
     for time in range(2):
         assert training.is_due(project) == (time == 1)
         project.writer.write(
             lambda connection: predictions.add_version(
-                connection, "x", predictions.TRAINED, state=predictions.TRAINING, answers=2
+                connection, "x", predictions.TRAINED, state=predictions.TRAINING, answers=10
             )
         )
         Worker(project)  # finds it unfinished

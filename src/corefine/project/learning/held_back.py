@@ -20,7 +20,7 @@ from corefine.prediction import Prediction
 from corefine.project.results.merged import AnswerSource, Merged
 
 EVERY = 10
-FEWEST = 20
+FEWEST = 5
 """Models are not compared on fewer answers."""
 LEAST = 0.01
 """Smaller probabilities are raised to this, so that a single answer cannot decide the comparison."""

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
@@ -37,8 +37,12 @@ RECIPE = "app"
 STEPS_IN_FULL = 100
 """The smallest number of training steps if documents, or parts of them, were annotated in full."""
 PAUSE_SECONDS = 1.0
+FEWEST_ANSWERS = 10
+"""Fewer answers than this teach nothing that is more than chance, unless parts are annotated in full."""
+MOST_CONTRADICTED = 1 / 3
+"""If more of the answers than this contradict others, nobody knows which of them are right."""
 LARGEST_LOSS = 2.0
-"""How much F1 on held-out documents may fall. On a few documents it varies so much from training to training."""
+"""How far F1 on held-out documents may be below the best so far. On a few documents it varies so much by chance."""
 
 MODEL_ERRORS = (
     CorefineError, RuntimeError, MemoryError, OSError, ArithmeticError, LookupError, ValueError, TypeError,
@@ -55,7 +59,7 @@ def is_due(project: Project) -> bool:
             return True
         answers = count_answers(connection)
         runs = [version for version in predictions.all_versions(connection) if version.kind == TRAINED]
-    if not every or not answers:
+    if not every or answers < FEWEST_ANSWERS:
         return False
     last = runs[-MOST_INTERRUPTIONS:]
     if last and last[-1].message == INTERRUPTED:
@@ -102,12 +106,11 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     # Rules and Python code cannot be trained: a project that begins with them learns from the starter model.
     warm = model_folder(project.settings.model) or model_folder("starter")
     present = {info.id for info in Snapshot(project).chosen("answered")}
-    labels, held_back = training_labels(project)
-    if not labels:
-        raise InputError("there is nothing to train on: no answer says anything yet")
+    lesson = Lesson.of(project)
+    lesson.check()
     job = TrainingJob(
-        recipe=recipe_for(labels),
-        labels=labels,
+        recipe=recipe_for(lesson.labels),
+        labels=lesson.labels,
         folder=project.models / f"v{number}",
         warm=warm,
         members=member_count(warm),
@@ -130,7 +133,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
                 last = time.monotonic()
     _check_deleted(project, present)
     predict = load(job.folder, cache=job.cache).model.predict
-    _compare(project, number, held_back, predict)
+    _compare(project, number, lesson.held_back, predict)
     f1 = held_out_f1(project, predict)
     if f1 is not None and project.settings.hold_back:
         _check_f1(project, worker, f1)
@@ -151,24 +154,58 @@ def recipe_for(labels: Sequence[Labels]) -> Recipe:
     return replace(recipe, training=replace(recipe.training, min_steps=STEPS_IN_FULL, calibrate=False))
 
 
-def training_labels(project: Project) -> tuple[list[Labels], list[HeldBackAnswer]]:
-    """The labels of every readable document with answers, and the answers that are held back from them."""
-    snapshot = Snapshot(project)
+@dataclass(slots=True)
+class Lesson:
+    """What people's answers teach.
 
-    def everybody(info: DocumentInfo) -> Merged | None:
-        version, prediction = snapshot.prediction(info.id)
-        return None if version is None else merged(snapshot, info.id, prediction)
+    labels          of every readable document with answers
+    held_back       the answers that are not in the labels, to compare models on
+    answers         how many answers and edits say something
+    contradicted    how many more were left out, because they contradict earlier ones
+    """
 
-    labels: list[Labels] = []
-    held_back: list[HeldBackAnswer] = []
-    for info, found in snapshot.each(everybody, only="answered"):
-        if found is None:
-            continue
-        if snapshot.settings.hold_back:
-            held_back += hold_back(found, info.id)
-        if found.session.entries:
-            labels.append(Labels.from_session(found.session))
-    return labels, held_back
+    labels: list[Labels] = field(default_factory=list)
+    held_back: list[HeldBackAnswer] = field(default_factory=list)
+    answers: int = 0
+    contradicted: int = 0
+
+    @classmethod
+    def of(cls, project: Project) -> Lesson:
+        """What the answers in a project teach."""
+        snapshot, lesson = Snapshot(project), cls()
+
+        def everybody(info: DocumentInfo) -> Merged | None:
+            version, prediction = snapshot.prediction(info.id)
+            return None if version is None else merged(snapshot, info.id, prediction)
+
+        for info, found in snapshot.each(everybody, only="answered"):
+            if found is None:
+                continue
+            lesson.answers += len(found.sources)
+            lesson.contradicted += len(found.left_out)
+            if snapshot.settings.hold_back:
+                lesson.held_back += hold_back(found, info.id)
+            if found.session.entries:
+                lesson.labels.append(Labels.from_session(found.session))
+        return lesson
+
+    def check(self) -> None:
+        """Raise if a model that learns this would be no better than the one in use."""
+        if not self.labels:
+            raise InputError("there is nothing to train on: no answer says anything yet")
+        if any(labels.full or labels.complete for labels in self.labels):
+            return
+        if self.answers < FEWEST_ANSWERS:
+            raise InputError(
+                f"{self.answers} answers are too few to learn from: the model learns from {FEWEST_ANSWERS} on"
+                if self.answers > 1
+                else f"one answer is too little to learn from: the model learns from {FEWEST_ANSWERS} on"
+            )
+        if self.contradicted > MOST_CONTRADICTED * (self.answers + self.contradicted):
+            raise InputError(
+                f"{self.contradicted} of {self.answers + self.contradicted} answers contradict others: the owner can "
+                "settle them by adjudication, and then train again"
+            )
 
 
 def _compare(
@@ -209,20 +246,22 @@ def _check_deleted(project: Project, present: set[int]) -> None:
 
 
 def _check_f1(project: Project, worker: Worker, f1: float) -> None:
-    """Raise if the version in use has a clearly better F1 on the held-out documents than the new one.
+    """Raise if the best version so far has a clearly better F1 on the held-out documents than the new one.
 
-    If people's answers are wrong, so are those that are held back. Only gold labels can show it. Held-out documents
-    may have been added or deleted since the version in use was scored, so it is scored again before the new one is
-    rejected.
+    If people's answers are wrong, so are those that are held back. Only gold labels can show it. The new version is
+    compared with the best one since the project's first model was chosen, so that small losses do not add up. Held-out
+    documents may have been added or deleted since that was scored, so it is scored again before rejecting the new one.
     """
     with project.database.read() as connection:
-        present = predictions.latest_version(connection)
-    if present is None or present.f1 is None or f1 >= present.f1 - LARGEST_LOSS:
+        ready = [version for version in predictions.all_versions(connection) if version.is_ready]
+    first = max(at for at, version in enumerate(ready) if version.kind != TRAINED)
+    best = max(ready[first:], key=lambda version: version.f1 or 0.0)
+    if best.f1 is None or f1 >= best.f1 - LARGEST_LOSS:
         return
-    of_present = held_out_f1(project, worker.predictor(present))
-    if of_present is not None and f1 < of_present - LARGEST_LOSS:
+    of_best = held_out_f1(project, worker.predictor(best))
+    if of_best is not None and f1 < of_best - LARGEST_LOSS:
         raise InputError(
-            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the one in use {of_present:.1f}; "
+            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the best one so far {of_best:.1f}; "
             "the one in use stays"
         )
 

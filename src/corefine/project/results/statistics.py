@@ -62,12 +62,23 @@ class CurvePoint:
     accepted_high: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class UnusedTraining:
+    """A training whose model is not used, and why."""
+
+    version: int
+    answers: int
+    reason: str
+    at: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics(_Work):
     """`held_out` is how many documents the curve is scored on, with `held_out_mentions` mentions in their entities."""
 
     documents: int
     curve: tuple[CurvePoint, ...]
+    unused: tuple[UnusedTraining, ...]
     held_out: int
     held_out_mentions: int
 
@@ -129,6 +140,11 @@ def statistics(connection: Connection) -> Statistics:
         seconds=seconds,
         questions_per_hour=_per_hour(answers, seconds),
         curve=tuple(_curve(connection, mentions)),
+        unused=tuple(
+            UnusedTraining(version.id, version.answers, version.message or "", version.created_at)
+            for version in predictions.all_versions(connection)
+            if version.state == predictions.FAILED
+        ),
     )
 
 

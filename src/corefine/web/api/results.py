@@ -20,7 +20,7 @@ from corefine.project.results.estimate import Estimate, estimate
 from corefine.project.results.merged import merged
 from corefine.project.results.outlook import Outlook, outlook
 from corefine.project.results.snapshot import Only, Snapshot
-from corefine.project.results.statistics import CurvePoint, Statistics, statistics
+from corefine.project.results.statistics import CurvePoint, Statistics, UnusedTraining, statistics
 from corefine.project.work.open_document import UNREADABLE, damaged
 from corefine.web.api.context import InContext, Owner, check_document, owner, respond, sent_once, temporary_folder
 from corefine.web.api.documents import EntitiesView
@@ -39,11 +39,17 @@ class CurvePointView(CurvePoint):
     at: Time
 
 
+@pydantic_dataclass(frozen=True)
+class UnusedTrainingView(UnusedTraining):
+    at: Time
+
+
 @pydantic_dataclass(frozen=True, kw_only=True)
 class Dashboard(Statistics):
     """`estimate` is None if documents have no budget of questions."""
 
     curve: tuple[CurvePointView, ...]
+    unused: tuple[UnusedTrainingView, ...]
     hours: float
     paused: bool
     estimate: Estimate | None

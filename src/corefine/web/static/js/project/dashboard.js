@@ -84,7 +84,7 @@ function more({ documents, questions, hours, seconds_each: each, corrections, ne
 }
 
 /** Held-out F1 where there is gold, otherwise how probable the model finds answers it was not trained on; and beside it what people accepted. */
-function learning({ curve: points, held_out: documents, held_out_mentions: mentions }) {
+function learning({ curve: points, unused, held_out: documents, held_out_mentions: mentions }) {
   const known = (pick) => points.map((point) => ({ x: point.answers, name: point.answers ? `version ${point.version}` : point.name, ...pick(point) })).filter(({ y }) => y !== null && y !== undefined);
   const share = (value) => (value === null ? null : 100 * value);
   const gold = known(({ f1, f1_low: low, f1_high: high }) => ({ y: f1, low, high }));
@@ -113,6 +113,18 @@ function learning({ curve: points, held_out: documents, held_out_mentions: menti
       ],
       points,
     ),
+    unused.length
+      ? table(
+          "Trainings whose model is not used",
+          [
+            ["Version", ({ version }) => String(version)],
+            ["Answers and edits", ({ answers }) => answers.toLocaleString("en"), true],
+            ["Why", ({ reason }) => h("span", { class: "wrap" }, reason)],
+            ["Made", ({ at }) => when(at)],
+          ],
+          unused,
+        )
+      : null,
   );
 }
 
