@@ -20,6 +20,8 @@ def test_the_cells_of_the_whole_grid() -> None:
     assert len(names) == len(set(names))
     for seed in range(3):
         assert f"none-q0-s{seed}" in names
+    assert "ours-none-q0-s0" in names
+    for seed in range(3):
         for kind in ("discrete", "pairwise", "random", "full"):
             assert {f"{kind}-q{budget}-s{seed}" for budget in (20, 40, 80, 160)} <= set(names)
     for kind in ("committee", "lcc-mcu"):

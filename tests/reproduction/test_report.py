@@ -101,7 +101,9 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Ru
     assert row[:3] == ("first model", "0", "2")
     assert row[-2:] == ("-", "-")
     full = replace(records[0], kind="full", group="selectors")
-    curve = figures.main_points([*records, full])
+    ours = replace(records[0], kind="ours", group="ours")
+    curve = figures.main_points([*records, full, ours])
+    assert curve["ours"][0].kind == "first model"
     assert curve["full"][0].kind == "first model"  # nothing is learnt there that the model said itself
     assert curve["discrete"][0].kind == "none"
 

@@ -68,6 +68,9 @@ EXTENSIONS: Kinds = {
 COMMITTEES = ("committee", "consensus")
 """Kinds with several models: not without a network, nor in a field without gold, where all would be the starter."""
 
+NO_QUESTIONS: Kinds = {"none": {}, "ours-none": dict(LEARNING)}
+"""Runs in which nothing is asked: with the paper's labels, where the model learns from its own, and with ours."""
+
 GOLD_KIND = "gold"
 """The run with gold labels of all documents: about the best that annotation can reach."""
 
@@ -146,7 +149,7 @@ def grid(
     """All cells, the most important first. Arguments left out are those of the preset.
 
     The main comparison has all budgets and `seeds`, and a run with gold labels of all documents; `selectors` are added
-    to it. The other groups have `other_seeds`. If budgets are given, selectors run with a small one and the largest,
+    to it. If 0 is among the budgets, there are runs without questions. The other groups have `other_seeds`. If budgets are given, selectors run with a small one and the largest,
     ablation and labels with one in the middle, questions and extensions with the small one, and ours with all.
     """
     chosen = PRESETS[preset]
@@ -183,6 +186,9 @@ def grid(
             if group in wanted and seed < other_seeds:
                 for cell in _cells(base, group, kinds, budgets_of_group, seed):
                     cells.setdefault(cell.name, cell)
+        if "ours" in wanted and seed < other_seeds and any(not each for each in given):
+            nothing = _cell(base, "ours", "ours-none", NO_QUESTIONS["ours-none"], 0.0, seed)
+            cells.setdefault(nothing.name, nothing)
     return list(cells.values())
 
 
@@ -203,7 +209,7 @@ def _main(base: SimulationConfig, kinds: Kinds, budgets: Sequence[float], seed: 
         if budget == budgets[0]:
             yield Cell(f"{GOLD_KIND}-s{seed}", GOLD_KIND, "main", _gold(base, seed))
             if zero:
-                yield _cell(base, "main", "none", {}, 0.0, seed)
+                yield _cell(base, "main", "none", NO_QUESTIONS["none"], 0.0, seed)
 
 
 def _gold(base: SimulationConfig, seed: int) -> SimulationConfig:

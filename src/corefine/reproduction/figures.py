@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corefine.reproduction import paper
-from corefine.reproduction.cells import COMPARED, GOLD_KIND, LABELS
+from corefine.reproduction.cells import COMPARED, GOLD_KIND, LABELS, NO_QUESTIONS, OURS, QUESTIONS
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
 from corefine.simulation.summary import FIRST, TENTHS, RunRecord, SeedMeans, by_seed, first_models, points
@@ -64,18 +64,23 @@ def _figures(records: Sequence[RunRecord]) -> Iterator[tuple[str, Figure | None]
 
 
 def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
-    """The points of each kind that has a curve, by time; all curves begin with budget 0."""
+    """The points of each kind that has a curve, by time.
+
+    Curves begin with budget 0. Those of fully labelled documents and of ours begin with the first model, as no model
+    learns from its own labels there.
+    """
     shown = [record for record in records if record.group in COMPARED]
     found = points(shown)
-    first = points(first_models(records))  # without the model's own labels, as for fully labelled documents
+    first = points(first_models(records))
     zero = [point for point in found if point.kind == "none"] or first
     curves: dict[str, list[SeedMeans]] = {}
     for point in found:
-        if point.kind not in ("none", GOLD_KIND):
+        if point.kind not in (*NO_QUESTIONS, GOLD_KIND):
             curves.setdefault(point.kind, []).append(point)
     order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
+    from_first = {"full", *OURS, *QUESTIONS}
     return {
-        kind: sorted([*(first if kind == "full" else zero), *curves[kind]], key=lambda point: point.mean("hours"))
+        kind: sorted([*(first if kind in from_first else zero), *curves[kind]], key=lambda point: point.mean("hours"))
         for kind in order
     }
 
@@ -91,7 +96,7 @@ def curves(records: Sequence[RunRecord], measure: str, label: str, *, zero: bool
     documents = max(1, *(record.annotated for record in records))
     figure, axes = new_axes()
     for kind, found in of_kind.items():
-        kept = [point for point in found if not (zero and point.kind in ("none", FIRST))]
+        kept = [point for point in found if not (zero and point.kind in (*NO_QUESTIONS, FIRST))]
         draw_line(
             axes,
             kind,

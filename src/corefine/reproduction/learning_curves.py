@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from corefine.reproduction.cells import COMPARED, GOLD_KIND
+from corefine.reproduction.cells import COMPARED, GOLD_KIND, NO_QUESTIONS
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import RunRecord, SeedMeans, first_models, points
 
@@ -56,7 +56,7 @@ def learning_curves(records: Sequence[RunRecord]) -> dict[str, LearningCurve]:
     first = [_place(point) for point in points(first_models(records))]
     of_kind: dict[str, list[SeedMeans]] = {}
     for point in points(record for record in records if record.group in COMPARED):
-        if point.kind not in ("none", GOLD_KIND) and point.mean("hours") > 0:
+        if point.kind not in (*NO_QUESTIONS, GOLD_KIND) and point.mean("hours") > 0:
             of_kind.setdefault(point.kind, []).append(point)
     return {kind: LearningCurve.through([*first, *map(_place, found)]) for kind, found in of_kind.items() if first}
 

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from corefine.annotation.cost import CostModel, most_pairwise_questions
 from corefine.reproduction import paper
-from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIND, LABELS
+from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIND, LABELS, NO_QUESTIONS
 from corefine.reproduction.claims import claims, labels_gain
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.departures import departures
@@ -18,7 +18,7 @@ from corefine.reproduction.table import Table
 from corefine.simulation.summary import FIRST, RunRecord, SeedMeans, by_seed, first_models, points
 
 AGAINST = "“Against discrete”: the discrete runs of the same budget and seeds; test, then dev."
-NAMES = {"none": "no questions", GOLD_KIND: "gold labels of all documents"}
+NAMES = {"none": "no questions", "ours-none": "no questions, ours", GOLD_KIND: "gold labels of all documents"}
 
 
 def all_tables(records: Sequence[RunRecord], closure: ClosureTimes | None) -> list[Table]:
@@ -52,7 +52,7 @@ def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
         f"{corpus}: selectors and baselines",
         f"Scores of the last model; {records[0].unit}; time per annotated "
         "document. First model: before any question, trained on the documents labelled from the start, or the "
-        "starter. No questions: trained on them and on its own labels for the others. Gold labels of all documents: "
+        "starter. No questions: trained on them and on its own labels for the others; with ours, on them alone. Gold labels of all documents: "
         "what the same training makes of them, at 28.01 s for each top span. A committee's scores are of the "
         "mean of its models.",
         ("", "questions", "seeds", "minutes", "hours", *f1, "delta F1", "yes %"),
@@ -64,7 +64,7 @@ def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
                 f"{point.mean('minutes'):.1f}",
                 f"{point.mean('hours'):.1f}",
                 *(_with_spread(point, measure) for measure in ("conll_f1", "dev_f1", "mention_f1", "pronoun_f1")),
-                "-" if point.kind in ("none", FIRST, GOLD_KIND) else _with_spread(point, "delta_f1", 1),
+                "-" if point.kind in (*NO_QUESTIONS, FIRST, GOLD_KIND) else _with_spread(point, "delta_f1", 1),
                 f"{point.mean('yes_share'):.0f}" if point.mean("yes_share") else "-",
             )
             for point in [*points(first_models(records)), *points(shown)]
