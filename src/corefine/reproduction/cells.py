@@ -149,8 +149,9 @@ def grid(
     """All cells, the most important first. Arguments left out are those of the preset.
 
     The main comparison has all budgets and `seeds`, and a run with gold labels of all documents; `selectors` are added
-    to it. If 0 is among the budgets, there are runs without questions. The other groups have `other_seeds`. If budgets are given, selectors run with a small one and the largest,
-    ablation and labels with one in the middle, questions and extensions with the small one, and ours with all.
+    to it. If 0 is among the budgets, there are runs without questions. The other groups have `other_seeds`. If budgets
+    are given, selectors run with a small one and the largest, ablation and labels with one in the middle, questions and
+    extensions with the small one, and ours with all.
     """
     chosen = PRESETS[preset]
     wanted = list(chosen.groups if groups is None else groups)
