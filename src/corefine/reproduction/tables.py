@@ -52,10 +52,9 @@ def main_table(corpus: str, records: Sequence[RunRecord]) -> Table:
         f"{corpus}: selectors and baselines",
         f"Scores of the last model; {records[0].unit}; time per annotated "
         "document. First model: before any question, trained on the documents labelled from the start, or the "
-        "starter. No questions: trained on them and on its own labels for the others; with ours, on them alone. Gold labels "
-        "of all documents: "
-        "what the same training makes of them, at 28.01 s for each top span. A committee's scores are of the "
-        "mean of its models.",
+        "starter. No questions: trained on them and on its own labels for the others; with ours, on them alone. Gold "
+        "labels of all documents: what the same training makes of them, at 28.01 s for each top span. A committee's "
+        "scores are of the mean of its models.",
         ("", "questions", "seeds", "minutes", "hours", *f1, "delta F1", "yes %"),
         tuple(
             (
