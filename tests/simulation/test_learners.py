@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from corefine.annotation.labels import Labels
 from corefine.document import Document
-from corefine.errors import InputError
-from corefine.models.committee import Committee
+from corefine.errors import ConfigError, InputError
+from corefine.models.committee import Committee, save_committee
+from corefine.models.load import SHIPPED, load
 from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
@@ -220,6 +221,40 @@ def test_a_recipe_that_fine_tunes_thaws_a_frozen_starter(tmp_path: Path) -> None
     assert isinstance(model, Model)
     assert not model.frozen
     assert model.encoder.fingerprint() != load_model(tmp_path / "starter").encoder.fingerprint()
+
+
+def test_a_committee_can_be_the_starter(tmp_path: Path) -> None:
+    """Each member of the run begins with its own member."""
+    corpus = short_stories()
+    for seed in (7, 8):
+        save_model(tmp_path / f"both/{seed}", Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=seed))
+    save_committee(tmp_path / "both", ["7", "8"])
+    config = tiny(documents=4, initial=0, starter=str(tmp_path / "both"), committee=2, selector="committee")
+    rounds = finish(config, tmp_path / "run", corpus)
+    predictions = [load(tmp_path / "both").model.predict(document) for document in corpus.dev]
+    assert rounds[0].scores["dev"] == score_model(corpus.dev, predictions)
+    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path / "other")
+    for member, name in enumerate("78"):
+        warm = learner._job((Labels.gold(corpus.train[0]),), 0, False, member).warm
+        assert warm == tmp_path / "both" / name
+    with pytest.raises(ConfigError, match="is a committee of 2: set committee = 2"):
+        finish(tiny(documents=4, initial=0, starter=str(tmp_path / "both")), tmp_path / "wrong", corpus)
+    alone = tiny(documents=4, initial=0, starter=str(tmp_path / "both" / "7"), committee=2)
+    with pytest.raises(ConfigError, match="never disagree"):
+        finish(alone, tmp_path / "wrong", corpus)
+
+
+def test_rules_can_be_the_starter_and_the_shipped_one_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = short_stories()
+    save_model(tmp_path / "starter", Model.create(resolve_recipe(str(TINY_RECIPE)).model, seed=7))
+    monkeypatch.setitem(SHIPPED, "starter", tmp_path / "starter")
+    config = tiny(documents=4, initial=0, starter="rules", labels="answered")
+    rounds = finish(config, tmp_path / "run", corpus)
+    as_it_is = load("rules").model
+    predictions = [as_it_is.predict(document) for document in corpus.dev]
+    assert rounds[0].scores["dev"] == score_model(corpus.dev, predictions)
+    learner = NeuralLearner(config, resolve_recipe(str(TINY_RECIPE)), corpus.dev, folder=tmp_path / "other")
+    assert learner._job((Labels.gold(corpus.train[0]),), 0, False, 0).warm == tmp_path / "starter"
 
 
 def test_a_starter_needs_no_labelled_documents(tmp_path: Path) -> None:

@@ -106,7 +106,9 @@ class SimulationConfig(Config):
         "What trainings begin with: warm (the last round's model; scratch at the end), scratch, or first (the first "
         "round's model, also at the end).",
     )
-    starter: str | None = setting(None, "A model to begin with: a folder that `corefine train` wrote, or 'starter'.")
+    starter: str | None = setting(
+        None, "A model to begin with: a folder of `corefine train`, starter, strong, rules or module:attribute."
+    )
 
     tagger: str | None = setting(
         None, "A spaCy pipeline that finds pronouns, for pronoun F1; by default, word lists find them."
@@ -157,8 +159,6 @@ class SimulationConfig(Config):
             raise ConfigError("spread = true asks about all documents in each round, so read_at_most must be 0")
         if not self.initial and self.trains and self.starter is None:
             raise ConfigError("initial = 0 leaves nothing to learn from: name a starter, or label some documents")
-        if not self.initial and self.members > 1:
-            raise ConfigError("initial = 0: all members of the committee would be the starter, and never disagree")
         if self.selector == "committee" and self.members < 2:
             raise ConfigError("the selector 'committee' needs a committee of 2 or more")
         if self.selector == "committee" and not self.trains:

@@ -103,9 +103,7 @@ class NeuralLearner:
         policy = label_policy(self.config.labels, self.config.rest)
         lessons = [lesson for lesson in lessons if lesson.teach(policy)]
         if not lessons:
-            if (starter := starter_folder(self.config)) is None:
-                raise ConfigError("there is nothing to learn from, and no starter")
-            return self._predictor([starter] * self.config.members)
+            return self._first()
         taught = lessons if final or round == 0 or not self._shortcut else recent(lessons, self.config, round)
         jobs = [self._job(tuple(taught), round, final, member) for member in range(self.config.members)]
         for job in jobs:
@@ -114,6 +112,16 @@ class NeuralLearner:
         for job in jobs:
             self._lend(job)
         return self._predictor([job.folder for job in jobs])
+
+    def _first(self) -> Predictor:
+        """The starter, which may be Python code."""
+        from corefine.models.load import load, model_folder
+
+        if self.config.starter is None:
+            raise ConfigError("there is nothing to learn from, and no starter")
+        if model_folder(self.config.starter) is None:
+            return load(self.config.starter).model
+        return self._predictor(starter_folders(self.config))
 
     def predict(self, predictor: Predictor, documents: Sequence[Document]) -> list[Prediction]:
         if self._trained is None or self._trained.predictor is not predictor:
@@ -183,11 +191,15 @@ class NeuralLearner:
         if self.config.start == "first" and self.config.initial and round > 0:
             return self._existing(self._round(0) / f"member-{member}")
         if round == 0 or final or self.config.start != "warm":
-            return starter_folder(self.config)
+            return self._starter(member)
         before = self._round(round - 1) / f"member-{member}"
         if not self.config.initial and not is_model(before):
-            return starter_folder(self.config)  # no round has trained a model yet
+            return self._starter(member)  # no round has trained a model yet
         return self._existing(before)
+
+    def _starter(self, member: int) -> Path | None:
+        folders = starter_folders(self.config)
+        return folders[member] if folders else None
 
     def _existing(self, folder: Path) -> Path:
         """The folder, which has to hold a model of an earlier round."""
@@ -245,23 +257,33 @@ def recent(lessons: Sequence[Labels], config: SimulationConfig, round: int) -> S
     return [*(lessons[index] for index in sorted(drawn)), *lessons[len(old) :]]
 
 
-def starter_folder(config: SimulationConfig) -> Path | None:
-    """The folder of the starter, if the settings name one."""
-    if config.starter is None:
-        return None
-    from corefine.models.load import model_folder
-    from corefine.models.storage.checkpoint import is_model
+def starter_folders(config: SimulationConfig) -> list[Path]:
+    """The model that each member begins with; empty if the settings name no starter.
 
-    path = model_folder(config.starter)
-    if path is None or not is_model(path):
-        raise ConfigError(f"starter = {config.starter!r}: a simulation starts from a single trained model")
-    return path
+    Rules and Python code cannot be trained: what they ask about is learnt by the starter model, as in the app.
+    """
+    if config.starter is None:
+        return []
+    from corefine.models.committee import committee_members
+    from corefine.models.load import model_folder
+
+    folder = model_folder(config.starter) or model_folder("starter")
+    if folder is None:
+        return []
+    members = committee_members(folder)
+    if members and len(members) != config.members:
+        raise ConfigError(
+            f"starter = {config.starter!r} is a committee of {len(members)}: set committee = {len(members)}"
+        )
+    if not members and config.members > 1 and not config.initial:
+        raise ConfigError("initial = 0: all members of the committee would be the starter, and never disagree")
+    return members or [folder] * config.members
 
 
 def starter_weights(config: SimulationConfig) -> str | None:
-    """The hash of the starter's weights."""
+    """The hash of the starter's weights; those of a committee's members one after the other."""
     from corefine.models.storage.checkpoint import MODEL
     from corefine.models.storage.tensors import read_facts
 
-    folder = starter_folder(config)
-    return None if folder is None else str(read_facts(folder, MODEL)["sha256"])
+    hashes = [str(read_facts(folder, MODEL)["sha256"]) for folder in dict.fromkeys(starter_folders(config))]
+    return " ".join(hashes) or None
