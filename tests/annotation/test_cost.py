@@ -32,6 +32,24 @@ def test_a_group_costs_something_for_each_mention() -> None:
     assert CostModel().seconds(asked(Protocol.GROUP, 9), Answer.yes()) == pytest.approx(15.96 + 9 * 2.0)
 
 
+@pytest.mark.parametrize("protocol", [Protocol.DISCRETE, Protocol.PAIRWISE, Protocol.FOLLOW_UP, Protocol.MENTIONS])
+@pytest.mark.parametrize("per_hour", [0.5, 10.0, 60.0])
+def test_questions_of_the_least_gain_bring_so_many_corrections_an_hour(protocol: Protocol, per_hour: float) -> None:
+    cost = CostModel()
+    gain = cost.least_gain(per_hour, protocol)
+    yes = cost.seconds(asked(protocol), Answer.yes())
+    said = (
+        Answer(same=False) if protocol is Protocol.PAIRWISE else Answer(same=False, reply=Reply.FIRST, span=Span(9, 9))
+    )
+    no = cost.seconds(asked(protocol), said)
+    assert 3600 * gain / ((1 - gain) * yes + gain * no) == pytest.approx(per_hour)
+
+
+def test_what_no_question_can_bring_needs_more_than_any_has() -> None:
+    assert CostModel().least_gain(1e6, Protocol.DISCRETE) == 1.0
+    assert CostModel().least_gain(0.0, Protocol.DISCRETE) == 0.0
+
+
 def test_a_mention_alone_has_a_cost_of_its_own() -> None:
     assert CostModel(mention=7.0).seconds(asked(Protocol.MENTIONS), Answer.yes()) == 7.0
 

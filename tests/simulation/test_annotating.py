@@ -201,3 +201,12 @@ def test_a_document_ends_when_the_model_is_sure_of_the_rest() -> None:
         assert budget.least_gain == least_gain
         asked.append(len(annotate_document(DOCUMENT, PREDICTION, config, budget).rows))
     assert asked[0] > asked[1] > asked[2] == 0
+
+
+def test_a_document_ends_when_an_hour_would_bring_too_little() -> None:
+    asked = []
+    for per_hour in (0.0, 50.0, 110.0):
+        config = rules(least_per_hour=per_hour, questions=1000, per="document", equal_time="off")
+        budget = budget_of(DOCUMENT, PREDICTION, config)
+        asked.append(len(annotate_document(DOCUMENT, PREDICTION, config, budget).rows))
+    assert asked[0] > asked[1] > asked[2]

@@ -147,8 +147,10 @@ def annotate_round(
 def budget_of(document: Document, prediction: Prediction, config: SimulationConfig, share: float = 1.0) -> Budget:
     """What may be spent on a document: what the settings say, times `share`; in seconds where time is to be equal."""
     size = (len(document) / 1000 if config.per == "1000-tokens" else 1.0) * share
+    protocol = Protocol.DISCRETE if config.protocol in (FULL, GOLD) else Protocol(config.protocol)
+    least_gain = max(config.least_gain, config.cost.least_gain(config.least_per_hour, protocol))
     if config.questions is None:
-        return Budget(seconds=(config.seconds or 0.0) * size, least_gain=config.least_gain)
+        return Budget(seconds=(config.seconds or 0.0) * size, least_gain=least_gain)
     questions = round(config.questions * size)
     usual = config.with_changes(
         protocol=Protocol.DISCRETE.value,
@@ -161,12 +163,13 @@ def budget_of(document: Document, prediction: Prediction, config: SimulationConf
         nearest=False,
         error_rate=0.0,
         least_gain=0.0,
+        least_per_hour=0.0,
     )
     equal = {"every": config != usual, "pairwise": config.protocol == "pairwise", "off": False}[config.equal_time]
     if config.protocol == FULL or equal:
         seconds = annotate_document(document, prediction, usual, Budget(questions=questions)).seconds
-        return Budget(seconds=seconds, least_gain=config.least_gain)
-    return Budget(questions=questions, least_gain=config.least_gain)
+        return Budget(seconds=seconds, least_gain=least_gain)
+    return Budget(questions=questions, least_gain=least_gain)
 
 
 def shares(

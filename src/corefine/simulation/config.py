@@ -72,6 +72,9 @@ class SimulationConfig(Config):
     least_gain: Share = setting(
         0.0, "Stop asking about a document when no answer would differ from the model's guess with this probability."
     )
+    least_per_hour: NonNegativeFloat = setting(
+        0.0, "Stop asking about a document when an hour of its questions would bring fewer corrections than this."
+    )
     read_at_most: NonNegativeInt = setting(
         0, "Annotate only this many documents per round, the most uncertain; 0: all."
     )

@@ -14,7 +14,7 @@ from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.annotation.question import Protocol
 from corefine.annotation.selectors import SELECTORS, is_selector
-from corefine.config import Config, Limit, NonNegativeInt, Share, ShareBelow1, at_least, setting
+from corefine.config import Config, Limit, NonNegativeFloat, NonNegativeInt, Share, ShareBelow1, at_least, setting
 from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.formats.languages import NAMES
@@ -68,6 +68,9 @@ class ProjectConfig(Config):
     least_gain: Share = setting(
         0.05, "A document ends when no answer has at least this probability of correcting the model; 0: never."
     )
+    least_per_hour: NonNegativeFloat = setting(
+        0.0, "A document ends when an hour of its questions would bring fewer corrections than this; 0: never."
+    )
     least_proposal: Share = setting(
         0.1, "The probability that an entity needs to be proposed; below it, only the first appearance is asked for."
     )
@@ -107,8 +110,9 @@ class ProjectConfig(Config):
         """The share of questions about random mentions; 0 for protocols that cannot settle a mention."""
         return self.sample if self.protocol in (Protocol.DISCRETE, Protocol.FOLLOW_UP) else 0.0
 
-    def budget(self, document: Document) -> Budget:
-        return Budget(self.questions(len(document)), self.budget_seconds, self.least_gain)
+    def budget(self, document: Document, cost: CostModel) -> Budget:
+        least_gain = max(self.least_gain, cost.least_gain(self.least_per_hour, self.protocol))
+        return Budget(self.questions(len(document)), self.budget_seconds, least_gain)
 
     def questions(self, tokens: int) -> int | None:
         """How many questions a document of this length gets; None for no limit."""

@@ -67,7 +67,7 @@ def restore_session(
         EMPTY,
         protocol=settings.protocol,
         selector=_selector(settings),
-        budget=settings.budget(document),
+        budget=settings.budget(document, cost or CostModel()),
         infer_first=settings.infer_first,
         groups=settings.groups,
         least_proposal=settings.least_proposal,

@@ -26,6 +26,7 @@ const FIELDS = [
   ["budget_seconds", "Seconds a document", "Empty: no limit of time.", "number"],
   ["sample", "Questions about random mentions", "A share of the questions (0.1 is one in ten), besides those that the selector chooses. 0: none.", "number"],
   ["least_gain", "Stop when the model is sure", "A document ends when no answer is likelier than this (0.05 is 5 %) to differ from what the model expects. 0: only its budget ends it.", "number"],
+  ["least_per_hour", "Stop when an hour brings little", "A document ends when an hour of its questions would bring fewer corrections than this. 0: never.", "number"],
   ["least_proposal", "Propose only what is likely", "An entity is proposed if the model gives it at least this (0.1 is 10 %). Otherwise only the first appearance is asked for.", "number"],
   ["groups", "Ask once about equal words", "Where the same words, such as a name, occur several times: “these 9: all one entity?” Discrete questions only.", "check"],
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
