@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
+from corefine.annotation.cost import CostModel
 from corefine.annotation.question import Answer
 from corefine.project import Project
 from corefine.project.results.outlook import extrapolate, outlook
+from corefine.project.store import settings
 from corefine.project.work.workspace import question_id_of
 from corefine.project.work.workspaces import Workspaces
 from helpers.projects import change, new_id
@@ -22,6 +26,15 @@ def test_what_more_hours_would_bring_follows_from_the_questions_left(sqlite_proj
             workspace.show(document)
             workspace.finish(document)
     assert outlook(sqlite_project).questions == 0
+
+
+def test_what_is_worth_an_hour_depends_on_the_projects_own_times(sqlite_project: Project) -> None:
+    """Quick people correct more in an hour, so more is worth asking. Documents end by the same times."""
+    change(sqlite_project, least_per_hour=100.0)
+    slow = outlook(sqlite_project).questions
+    quick = asdict(CostModel(initial=1.0, follow_up=1.0))
+    sqlite_project.writer.write(lambda connection: settings.put(connection, "cost", quick))
+    assert outlook(sqlite_project).questions > slow
 
 
 def test_why_nothing_is_worth_asking(sqlite_project: Project) -> None:

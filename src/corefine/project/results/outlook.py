@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from corefine.annotation.cost import CostModel
 from corefine.annotation.session import Session
 from corefine.prediction import Floats
 from corefine.project.project import Project
@@ -58,14 +59,14 @@ def outlook(project: Project) -> Outlook:
         done = {each.document_id for each in assignments.all_of(connection) if each.done}
         left = [info for info in documents.to_annotate(connection) if info.id not in done]
         ready = predictions.ready_versions(connection)
-        cost = estimate(connection)
-        each = settings.load_cost(connection).discrete(1, 1) / 2 if cost is None else cost.seconds_each
+        cost, estimated = settings.load_cost(connection), estimate(connection)
+        each = cost.discrete(1, 1) / 2 if estimated is None else estimated.seconds_each
     until = time.monotonic() + MOST_SECONDS
     gains: list[Floats] = []
     endings = Counter[str | None]()
     tokens = 0
     for info in _spread(left):
-        session = _session(project, info, ready, config)
+        session = _session(project, info, ready, config, cost)
         if session is not None:
             gains.append(_worth_asking(session))
             endings[session.ending] += 1
@@ -103,7 +104,9 @@ def _spread(left: list[DocumentInfo]) -> list[DocumentInfo]:
     return [left[int(place * step)] for place in range(min(SAMPLED, len(left)))]
 
 
-def _session(project: Project, info: DocumentInfo, ready: list[int], config: settings.ProjectConfig) -> Session | None:
+def _session(
+    project: Project, info: DocumentInfo, ready: list[int], config: settings.ProjectConfig, cost: CostModel
+) -> Session | None:
     """The session of the person with the most answers; None if the document has no prediction or cannot be read."""
     version = project.predictions.newest(ready, info.id)
     if version is None:
@@ -115,7 +118,7 @@ def _session(project: Project, info: DocumentInfo, ready: list[int], config: set
         busiest = max(set(people), key=people.count, default=None)
         own = [row for row in rows if row.person_id == busiest]
         prediction = project.predictions.load(version, info.id)
-        return restore_session(project.documents.get(info.id), own, prediction, config)
+        return restore_session(project.documents.get(info.id), own, prediction, config, cost)
     except UNREADABLE:
         return None
 
