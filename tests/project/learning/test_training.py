@@ -298,9 +298,9 @@ def test_a_recipe_that_diverges_changes_nothing(begun: tuple[Project, Worker], m
     assert not (project.models / f"v{made.id}").exists()
 
 
-def _scored(monkeypatch: pytest.MonkeyPatch, *, new: float, present: float) -> None:
-    """Let held-out documents give these F1: the new model is scored first, then the one in use."""
-    found = iter((new, present))
+def _scored(monkeypatch: pytest.MonkeyPatch, new: float, *present: float) -> None:
+    """Let held-out documents give these F1: the new model is scored first, then those before, the best first."""
+    found = iter((new, *present))
     monkeypatch.setattr(training, "held_out_f1", lambda *_: next(found))
 
 
@@ -313,7 +313,7 @@ def test_a_model_that_loses_f1_on_gold_does_not_take_over(
     _answer_enough(project)
     project.change_settings(replace(project.settings, hold_back=switch))
     project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
-    _scored(monkeypatch, new=50.0, present=90.0)
+    _scored(monkeypatch, 50.0, 90.0)
     made, in_use = _trained(project, worker)
     assert in_use.kind == ("starter" if switch else "trained")
     assert made.state == ("failed" if switch else "ready")
@@ -327,9 +327,9 @@ def test_small_losses_do_not_add_up(begun: tuple[Project, Worker], monkeypatch: 
     project, worker = begun
     _answer_enough(project)
     project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
-    _scored(monkeypatch, new=88.5, present=90.0)
+    _scored(monkeypatch, 88.5, 90.0)
     assert _trained(project, worker)[0].state == "ready"
-    _scored(monkeypatch, new=87.0, present=90.0)
+    _scored(monkeypatch, 87.0, 90.0)
     made, in_use = _trained(project, worker)
     assert (made.state, in_use.f1) == ("failed", 88.5)
 
@@ -342,6 +342,47 @@ def test_models_are_compared_on_the_same_gold(begun: tuple[Project, Worker]) -> 
     made, in_use = _trained(project, worker)
     assert made.state == "ready", made.message
     assert in_use == made
+
+
+@pytest.mark.parametrize("kept", [None, 30.0])
+def test_the_version_in_use_is_scored_on_the_gold_that_there_is_now(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch, kept: float | None
+) -> None:
+    """It was not scored yet, as gold was added later, or it was scored on documents that were harder."""
+    project, worker = begun
+    _answer_enough(project)
+    project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=kept))
+    _scored(monkeypatch, 50.0, 90.0)
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.kind, in_use.f1) == ("failed", "starter", 90.0)
+
+
+def test_a_better_version_counts_even_if_another_was_once_the_best(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The starter had 90 on easy documents and has 41 now; the one in use still has 50, and the new one 42."""
+    project, worker = begun
+    _answer_enough(project)
+    project.writer.write(lambda connection: predictions.finish_version(connection, 2, "ready", f1=90.0))
+    _scored(monkeypatch, 89.0, 90.0)
+    assert _trained(project, worker)[0].state == "ready"
+    project.writer.write(lambda connection: predictions.finish_version(connection, 3, "ready", f1=50.0))
+    _scored(monkeypatch, 42.0, 41.0, 50.0)
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.id) == ("failed", 3)
+
+
+def test_a_version_that_is_gone_keeps_no_other_from_taking_over(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a backup without models."""
+    project, worker = begun
+    _answer_enough(project)
+    assert _trained(project, worker)[0].state == "ready"
+    shutil.rmtree(project.models / "v3")
+    project.writer.write(lambda connection: predictions.finish_version(connection, 3, "ready", f1=90.0))
+    made, in_use = _trained(project, Worker(project))
+    assert in_use == made, made.message
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from corefine.project.results.snapshot import Snapshot
 from corefine.project.store import predictions, schema, settings
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.log import count_answers
-from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
+from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING, ModelVersion
 from corefine.project.store.settings import HELD_BACK
 
 if TYPE_CHECKING:
@@ -246,24 +246,35 @@ def _check_deleted(project: Project, present: set[int]) -> None:
 
 
 def _check_f1(project: Project, worker: Worker, f1: float) -> None:
-    """Raise if the best version so far has a clearly better F1 on the held-out documents than the new one.
+    """Raise if an earlier version has a clearly better F1 on the held-out documents than the new one.
 
     If people's answers are wrong, so are those that are held back. Only gold labels can show it. The new version is
-    compared with the best one since the project's first model was chosen, so that small losses do not add up. Held-out
-    documents may have been added or deleted since that was scored, so it is scored again before rejecting the new one.
+    compared with the one in use and with all better ones since the project's first model was chosen, so that small
+    losses do not add up. Held-out documents may have been added or deleted since these were scored, so they are scored
+    again. A version that can no longer be loaded is left out.
     """
     with project.database.read() as connection:
         ready = [version for version in predictions.all_versions(connection) if version.is_ready]
     first = max(at for at, version in enumerate(ready) if version.kind != TRAINED)
-    best = max(ready[first:], key=lambda version: version.f1 or 0.0)
-    if best.f1 is None or f1 >= best.f1 - LARGEST_LOSS:
-        return
-    of_best = held_out_f1(project, worker.predictor(best))
-    if of_best is not None and f1 < of_best - LARGEST_LOSS:
-        raise InputError(
-            f"the new model has an F1 of {f1:.1f} on the held-out documents, and the best one so far {of_best:.1f}; "
-            "the one in use stays"
-        )
+    least = f1 + LARGEST_LOSS
+    rivals = [version for version in ready[first:] if version is ready[-1] or (version.f1 or 0.0) > least]
+    for rival in sorted(rivals, key=lambda version: -(version.f1 or 0.0)):
+        try:
+            found = held_out_f1(project, worker.predictor(rival))
+        except MODEL_ERRORS:
+            continue
+        _keep_f1(project, rival, found)
+        if found is not None and found > least:
+            raise InputError(
+                f"the new model has an F1 of {f1:.1f} on the held-out documents, and the best one so far {found:.1f}; "
+                "the one in use stays"
+            )
+
+
+def _keep_f1(project: Project, version: ModelVersion, f1: float | None) -> None:
+    """Replace the F1 of a version that was scored again, so that the learning curve is on the same documents."""
+    if f1 != version.f1:
+        project.writer.write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
 
 
 def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
