@@ -164,12 +164,14 @@ class Model:
         return self
 
     def tensors(self) -> dict[str, Tensor]:
-        """The weights by name."""
-        return dict(self.parts.state_dict())
+        """The weights by name. One with two names, like T5's table of sub-words, is there once, as files require."""
+        first = {name for name, _ in self.parts.named_parameters()}
+        again = {name for name, _ in self.parts.named_parameters(remove_duplicate=False)} - first
+        return {name: value for name, value in self.parts.state_dict().items() if name not in again}
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Load weights by name: exactly those of the model, in the same shapes."""
-        own = self.parts.state_dict()
+        own = self.tensors()
         if missing := own.keys() - tensors.keys():
             raise ModelError(f"the weights lack {_some(missing)}: the file is incomplete or of another model")
         if unknown := tensors.keys() - own.keys():
@@ -180,7 +182,7 @@ class Model:
                 raise ModelError(
                     f"{what}{name} is {list(tensor.shape)} in the weights, but {list(own[name].shape)} here"
                 )
-        self.parts.load_state_dict(dict(tensors))
+        self.parts.load_state_dict(dict(tensors), strict=False)  # without the second names
         self.encoder.weights_changed()
 
 
