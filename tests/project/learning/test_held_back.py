@@ -88,6 +88,7 @@ def test_a_model_that_is_clearly_worse_is_refused() -> None:
     assert is_worse([value - 0.5 for value in present], present)
     assert not is_worse(present, present)
     assert not is_worse([value + 0.1 for value in present], present)
+    assert not is_worse([value - 0.2 for value in present], present)  # right answers often cost as much
     mixed = [value + (0.5 if at % 2 else -0.52) for at, value in enumerate(present)]
     assert not is_worse(mixed, present)  # within what so few answers can show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,8 +19,10 @@ from corefine.models.load import SHIPPED, load
 from corefine.models.training import jobs
 from corefine.project import Project
 from corefine.project.learning import training
+from corefine.project.learning.held_back import Fit
 from corefine.project.learning.worker import Worker, _load
 from corefine.project.results.export import export
+from corefine.project.results.statistics import statistics
 from corefine.project.store import document_notes, documents, predictions
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work import edits
@@ -372,9 +375,7 @@ def test_a_better_version_counts_even_if_another_was_once_the_best(
     assert (made.state, in_use.id) == ("failed", 3)
 
 
-def test_a_version_that_is_gone_keeps_no_other_from_taking_over(
-    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_that_is_gone_keeps_no_other_from_taking_over(begun: tuple[Project, Worker]) -> None:
     """As after a backup without models."""
     project, worker = begun
     _answer_enough(project)
@@ -442,7 +443,35 @@ def test_a_model_that_explains_held_back_answers_worse_does_not_take_over(
     rejected, in_use = _trained(project, worker)
     assert (rejected.state, in_use) == ("failed", made), rejected.f1
     assert rejected.message is not None
-    assert "held-back answers less probable than the one in use" in rejected.message
+    assert "held-back answers much less probable than the one in use" in rejected.message
+
+
+def test_versions_are_compared_on_the_held_back_answers_that_there_are_now(
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third model loses a sixth to the second, as that did to the starter. Together that is too much."""
+    project, worker = begun
+    chances: list[float] = []
+
+    def fits(held_back: Any, predict: Any) -> Any:
+        predict(held_back[0].document_id)  # which each version must have read
+        chance = chances.pop(0)
+        return Fit(chance, chance, chance, len(held_back)), [math.log(chance)] * len(held_back)
+
+    monkeypatch.setattr(training, "fit", fits)
+    _links(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(30)])
+    chances[:] = [0.75, 0.9]  # the new one, then those before
+    assert _trained(project, worker)[0].state == "ready"
+    _links(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(30, 60)])
+    chances[:] = [0.6, 0.88, 0.72]
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.id, chances) == ("failed", 3, [])
+    assert made.message is not None
+    assert made.message.endswith("much less probable than version 2 (60% against 88%); the one in use stays")
+    with project.database.read() as connection:
+        shown = {point.version: point for point in statistics(connection).curve}
+    assert [shown[version].explained for version in (2, 3)] == [0.88, 0.72]
+    assert shown[2].held_back == shown[3].held_back
 
 
 def test_a_document_deleted_during_training_is_not_learnt_from(

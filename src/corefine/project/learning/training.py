@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
 
 from corefine.annotation.labels import Labels
 from corefine.document import Document
-from corefine.errors import CorefineError, DamagedDocumentError, InputError
+from corefine.errors import CorefineError, DamagedDocumentError, InputError, ModelError
 from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
 from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, hold_back, is_worse
@@ -211,28 +212,46 @@ class Lesson:
 def _compare(
     project: Project, number: int, held_back: list[HeldBackAnswer], predict: Callable[[Document], Prediction]
 ) -> None:
-    """Score the new version and the one in use on the held-back answers; raise if the new one is worse."""
+    """Score the new version and those before on the held-back answers; raise if one of these is clearly better.
+
+    All are scored on the answers that there are now, so that the learning curve can be compared along its length. The
+    new version is compared with all of them, so that small losses do not add up.
+    """
     if len(held_back) < FEWEST:
         return
+    before = _since_first(project)
     with project.database.read() as connection:
-        ready = predictions.ready_versions(connection)
         fits = settings.get(connection, HELD_BACK, {})
-
-    def present(document_id: int) -> Prediction:
-        version = project.predictions.newest(ready, document_id)
-        if version is None:
-            raise InputError("no version has read a document that has answers")
-        return project.predictions.load(version, document_id)
-
-    old, old_logs = fit(held_back, present)
     new, new_logs = fit(held_back, lambda document_id: predict(project.documents.get(document_id)))
-    fits |= {str(ready[-1]): asdict(old), str(number): asdict(new)}
+    fits[str(number)] = asdict(new)
+    worse = []
+    for version in before:
+        try:
+            old, old_logs = fit(held_back, partial(project.predictions.load, version.id))
+        except ModelError:
+            if version == before[-1]:
+                raise
+            # it has not read all of these documents
+            fits.pop(str(version.id), None)
+            continue
+        fits[str(version.id)] = asdict(old)
+        if is_worse(new_logs, old_logs):
+            worse.append((old.probability, version))
     project.writer.write(lambda connection: settings.put(connection, HELD_BACK, fits))
-    if is_worse(new_logs, old_logs):
+    if worse:
+        probability, version = max(worse, key=lambda pair: pair[0])
+        which = "the one in use" if version == before[-1] else f"version {version.id}"
         raise InputError(
-            f"the new model finds {len(held_back)} held-back answers less probable than the one in use "
-            f"({new.probability:.0%} against {old.probability:.0%}); the one in use stays"
+            f"the new model finds {len(held_back)} held-back answers much less probable than {which} "
+            f"({new.probability:.0%} against {probability:.0%}); the one in use stays"
         )
+
+
+def _since_first(project: Project) -> list[ModelVersion]:
+    """The versions that can be used, from the project's first model on, oldest first."""
+    with project.database.read() as connection:
+        ready = [version for version in predictions.all_versions(connection) if version.is_ready]
+    return ready[max(at for at, version in enumerate(ready) if version.kind != TRAINED) :]
 
 
 def _check_deleted(project: Project, present: set[int]) -> None:
@@ -253,11 +272,8 @@ def _check_f1(project: Project, worker: Worker, f1: float) -> None:
     losses do not add up. Held-out documents may have been added or deleted since these were scored, so they are scored
     again. A version that can no longer be loaded is left out.
     """
-    with project.database.read() as connection:
-        ready = [version for version in predictions.all_versions(connection) if version.is_ready]
-    first = max(at for at, version in enumerate(ready) if version.kind != TRAINED)
-    least = f1 + LARGEST_LOSS
-    rivals = [version for version in ready[first:] if version is ready[-1] or (version.f1 or 0.0) > least]
+    before, least = _since_first(project), f1 + LARGEST_LOSS
+    rivals = [version for version in before if version is before[-1] or (version.f1 or 0.0) > least]
     for rival in sorted(rivals, key=lambda version: -(version.f1 or 0.0)):
         try:
             found = held_out_f1(project, worker.predictor(rival))

@@ -82,8 +82,8 @@ class ProjectConfig(Config):
     retrain_every: NonNegativeInt = setting(50, "Answers after which the model is trained again; 0 is never.")
     hold_back: bool = setting(
         True,
-        "Hold every tenth answer back from training, and reject a new model that explains them worse, or that loses F1 "
-        "on held-out documents.",
+        "Hold every tenth answer back from training, and reject a new model that explains them much worse, or that "
+        "loses F1 on held-out documents.",
     )
     paused: bool = setting(False, "Whether the project is paused: nobody is asked anything.")
     lease_minutes: Annotated[float, LIMIT] = setting(60.0, "How long a document stays with a person who does nothing.")

@@ -32,7 +32,7 @@ const FIELDS = [
   ["overlap", "Overlap", "The share of documents, from 0 to 1, that several people annotate.", "number"],
   ["overlap_people", "People for each of those", "", "whole"],
   ["retrain_every", "Answers between trainings", "0: only on demand.", "whole"],
-  ["hold_back", "Hold back every tenth answer", "They are not trained on. A new model that explains them worse than the one in use, or is worse on held-out documents, does not take over.", "check"],
+  ["hold_back", "Hold back every tenth answer", "They are not trained on. A new model that explains them much worse than an earlier one, or is worse on held-out documents, does not take over.", "check"],
   ["paused", "Paused", "Nobody is asked anything until you switch this off.", "check"],
   ["lease_minutes", "Minutes a document is kept for a person", "After this time without an answer, somebody else can take the document.", "number"],
   ["infer_first", "A first appearance has no antecedent", "Answers then also settle the question of the first appearance itself.", "check"],
