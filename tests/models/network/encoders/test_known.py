@@ -165,6 +165,13 @@ def test_weights_in_the_older_format_are_taken_where_there_are_no_others(hub: Ca
     assert {path.name for path in find_encoder("someone/old")[1].iterdir()} == {"config.json", "pytorch_model.bin"}
 
 
+def test_a_repository_without_weights_is_one_message(hub: Callable[[str, str], Path]) -> None:
+    """Such as one of which the local cache has only some files, when there is no network."""
+    hub("someone/in-part", "config.json")
+    with pytest.raises(WeightsError, match=r"is not on this machine, and the hub did not give it .*holds no weights"):
+        find_encoder("someone/in-part")
+
+
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize("name", ["someone/gone", "gone", "/no/such/folder", "xlm-roberta-base", "x" * 5000])
 def test_an_encoder_that_is_not_here_is_one_message(name: str) -> None:

@@ -202,6 +202,20 @@ def test_an_encoder_without_a_tokenizer_is_refused(bert: Path) -> None:
         encoder_of(bert)
 
 
+def test_a_folder_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
+    """transformers says that a package for tokenizers is missing."""
+    with pytest.raises(WeightsError, match=r"holds no encoder, as it has no config\.json"):
+        encoder_of(tmp_path)
+
+
+def test_a_tokenizer_that_needs_a_package_names_it(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DeBERTa v3 has only a SentencePiece model on the hub. transformers asks for tiktoken, which does not help."""
+    (bert / "tokenizer.json").rename(bert / "spm.model")
+    monkeypatch.setattr("corefine.models.network.encoders.pretrained.find_spec", lambda _: None)
+    with pytest.raises(WeightsError, match=r"\(spm\.model\).*pip install sentencepiece protobuf"):
+        encoder_of(bert)
+
+
 def test_truncated_weights_are_refused(bert: Path) -> None:
     weights = bert / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])

@@ -237,7 +237,10 @@ def _from_hub(hub: str, name: str, advice: str) -> Path:
         folder = Path(snapshot_download(hub, allow_patterns=list(FILES)))
         if _holds_weights(folder):
             return folder
-        return Path(snapshot_download(hub, allow_patterns=[*FILES, OLDER_WEIGHTS]))
+        folder = Path(snapshot_download(hub, allow_patterns=[*FILES, OLDER_WEIGHTS]))
+        if not any(folder.glob(OLDER_WEIGHTS)):  # offline, the hub's client gives what is here
+            raise OSError(f"{folder} holds no weights")
+        return folder
     except Exception as error:  # as above
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise WeightsError(

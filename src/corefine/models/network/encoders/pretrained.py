@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -17,6 +19,7 @@ def load(source: str, dropout: float) -> tuple[Any, Any]:
         from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("transformers", "model") from error
+    _check_files(Path(source))
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
         network = load_network(source, dropout)
@@ -32,6 +35,21 @@ def load(source: str, dropout: float) -> tuple[Any, Any]:
     if len(tokenizer) > known:
         raise WeightsError(f"the tokenizer of {source!r} has {len(tokenizer)} sub-words, but the network knows {known}")
     return tokenizer, network
+
+
+def _check_files(folder: Path) -> None:
+    """Raise where transformers would name another cause."""
+    if not (folder / "config.json").is_file():
+        raise WeightsError(
+            f"{folder} holds no encoder, as it has no config.json: give a folder with config.json, tokenizer.json and "
+            "model.safetensors"
+        )
+    pieces = next(folder.glob("*.model"), None)
+    if pieces and not (folder / "tokenizer.json").is_file() and find_spec("sentencepiece") is None:
+        raise WeightsError(
+            f"the tokenizer of {str(folder)!r} is a SentencePiece model ({pieces.name}), which needs a package to read "
+            "it: pip install sentencepiece protobuf, or add the encoder's tokenizer.json"
+        )
 
 
 def load_network(source: str, dropout: float) -> Any:
