@@ -21,6 +21,7 @@ from corefine.project import Project
 from corefine.project.learning import training
 from corefine.project.learning.held_back import Fit
 from corefine.project.learning.worker import Worker, _load
+from corefine.project.results.adjudication import OwnerDecision, decide
 from corefine.project.results.export import export
 from corefine.project.results.statistics import statistics
 from corefine.project.store import document_notes, documents, predictions
@@ -201,7 +202,9 @@ def _answer_enough(project: Project) -> None:
         _answer(workspaces, project.owner().id)
 
 
-@pytest.mark.parametrize(("answers", "said"), [(1, "one answer is too little"), (9, "9 answers are too few")])
+@pytest.mark.parametrize(
+    ("answers", "said"), [(1, "one answer is too little"), (9, "9 answers that say something are too few")]
+)
 def test_a_few_answers_change_nothing(begun: tuple[Project, Worker], answers: int, said: str) -> None:
     project, worker = begun
     for _ in range(answers):
@@ -254,6 +257,15 @@ def _links(project: Project, person: int, pairs: list[tuple[int, int]]) -> None:
             workspace.edit(new_id(), 1, edits.Mark(Span(later, later), Span(earlier, earlier)))
 
 
+def _denies(project: Project, person: int, tokens: int) -> None:
+    """Let a person say that none of the first tokens is a mention."""
+    with Workspaces(project).of(person) as workspace:
+        workspace.open(1)
+        for place in range(tokens):
+            workspace.edit(new_id(), 1, edits.Mark(Span(place, place)))
+            workspace.edit(new_id(), 1, edits.Unmark(Span(place, place)))
+
+
 def test_what_was_said_first_is_learnt(begun: tuple[Project, Worker]) -> None:
     """A single answer that contradicts many others is left out."""
     project, worker = begun
@@ -274,18 +286,44 @@ def test_what_was_said_first_is_learnt(begun: tuple[Project, Worker]) -> None:
 def test_people_who_contradict_each_other_teach_nothing(begun: tuple[Project, Worker]) -> None:
     project, worker = begun
     _links(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(8)])
-    other = project.invite("Ada")[0]
-    with Workspaces(project).of(other.id) as workspace:
-        workspace.open(1)
-        for place in range(16):  # none of them is a mention
-            workspace.edit(new_id(), 1, edits.Mark(Span(place, place)))
-            workspace.edit(new_id(), 1, edits.Unmark(Span(place, place)))
+    _denies(project, project.invite("Ada")[0].id, 16)
     made, in_use = _trained(project, worker)
     assert (made.state, in_use.kind) == ("failed", "starter")
     assert made.message is not None
     assert made.message.endswith(
         "answers contradict others: the owner can settle them by adjudication, and then train again"
     )
+
+
+@pytest.mark.parametrize("are_mentions", [True, False])
+def test_what_the_owner_has_settled_is_no_contradiction(begun: tuple[Project, Worker], are_mentions: bool) -> None:
+    """Two people differ, the owner says that both are wrong, or that one is right, and the model learns that."""
+    project, worker = begun
+    _links(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(8)])
+    _denies(project, project.invite("Ada")[0].id, 16)
+    assert training.Lesson.of(project).contradicted >= 16
+    for place in range(16):
+        span = Span(place, place)
+        first = Span(0, 0) if are_mentions else None
+        decide(project, OwnerDecision(1, span, are_mentions, first, project.owner().id, 1.0))
+    lesson = training.Lesson.of(project)
+    assert lesson.contradicted == 0
+    made, in_use = _trained(project, worker)
+    assert made.state == "ready", made.message
+    assert in_use == made
+
+
+def test_a_sentence_in_full_does_not_hide_contradictions(begun: tuple[Project, Worker]) -> None:
+    project, worker = begun
+    _links(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(8)])
+    _denies(project, project.invite("Ada")[0].id, 16)
+    with Workspaces(project).of(project.owner().id) as workspace:
+        workspace.open(1)
+        workspace.edit(new_id(), 1, edits.Complete((3,)))
+    made, in_use = _trained(project, worker)
+    assert (made.state, in_use.kind) == ("failed", "starter")
+    assert made.message is not None
+    assert "contradict others" in made.message
 
 
 def test_a_recipe_that_diverges_changes_nothing(begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch) -> None:

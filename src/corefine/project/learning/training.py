@@ -162,7 +162,7 @@ class Lesson:
     labels          of every readable document with answers
     held_back       the answers that are not in the labels, to compare models on
     answers         how many answers and edits say something
-    contradicted    how many more were left out, because they contradict earlier ones
+    contradicted    how many more were left out, because they contradict earlier ones, and the owner has not decided
     """
 
     labels: list[Labels] = field(default_factory=list)
@@ -183,7 +183,7 @@ class Lesson:
             if found is None:
                 continue
             lesson.answers += len(found.sources)
-            lesson.contradicted += len(found.left_out)
+            lesson.contradicted += found.unsettled
             if snapshot.settings.hold_back:
                 lesson.held_back += hold_back(found, info.id)
             if found.session.entries:
@@ -194,18 +194,18 @@ class Lesson:
         """Raise if a model that learns this would be no better than the one in use."""
         if not self.labels:
             raise InputError("there is nothing to train on: no answer says anything yet")
-        if any(labels.full or labels.complete for labels in self.labels):
-            return
-        if self.answers < FEWEST_ANSWERS:
-            raise InputError(
-                f"{self.answers} answers are too few to learn from: the model learns from {FEWEST_ANSWERS} on"
-                if self.answers > 1
-                else f"one answer is too little to learn from: the model learns from {FEWEST_ANSWERS} on"
-            )
         if self.contradicted > MOST_CONTRADICTED * (self.answers + self.contradicted):
             raise InputError(
                 f"{self.contradicted} of {self.answers + self.contradicted} answers contradict others: the owner can "
                 "settle them by adjudication, and then train again"
+            )
+        in_full = any(labels.full or labels.complete for labels in self.labels)
+        if self.answers < FEWEST_ANSWERS and not in_full:
+            raise InputError(
+                f"{self.answers} answers that say something are too few to learn from: the model learns from "
+                f"{FEWEST_ANSWERS} on"
+                if self.answers > 1
+                else f"one answer is too little to learn from: the model learns from {FEWEST_ANSWERS} on"
             )
 
 

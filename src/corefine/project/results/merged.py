@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from corefine.annotation.log import LogEntry
 from corefine.annotation.revision import decode
 from corefine.annotation.session import Session
-from corefine.document import Document
+from corefine.document import Document, Span
 from corefine.errors import ContradictionError
-from corefine.links import Assertion
+from corefine.links import Assertion, Links
 from corefine.prediction import Prediction
 from corefine.project.results.snapshot import Snapshot
 from corefine.project.store.predictions import EMPTY
@@ -31,11 +31,16 @@ class AnswerSource:
 
 @dataclass(slots=True)
 class Merged:
-    """`sources` by the merged session's own numbers; `left_out` are answers that contradict earlier ones."""
+    """`sources` by the merged session's own numbers; `left_out` are answers that contradict earlier ones.
+
+    `unsettled` of these contradict other answers only, and no decision of the owner.
+    """
 
     session: Session
     sources: dict[int, AnswerSource] = field(default_factory=dict)
     left_out: list[AnswerSource] = field(default_factory=list)
+    unsettled: int = 0
+    _decided: Links = field(default_factory=Links)
 
     def add(self, source: AnswerSource, assertions: Sequence[Assertion], entry: LogEntry | None = None) -> None:
         mentions, complete, origin = ((), (), None) if entry is None else (entry.mentions, entry.complete, entry.source)
@@ -45,8 +50,22 @@ class Merged:
             outcome = self.session.edit(assertions, mentions=mentions, complete=complete, source=origin)
         except ContradictionError:
             self.left_out.append(source)
+            self.unsettled += not self._is_settled(assertions, mentions)
         else:
             self.sources[outcome.number] = source
+            if source.number is None:
+                self._decided.add(outcome.number, *assertions)
+
+    def _is_settled(self, assertions: Sequence[Assertion], mentions: Sequence[Span]) -> bool:
+        """Whether the owner's decisions alone exclude what an answer says."""
+        answer = self.session.next_number
+        try:
+            self._decided.add(answer, *assertions)
+        except ContradictionError:
+            return True
+        denied = not all(map(self._decided.is_mention, mentions))
+        self._decided.withdraw(answer)
+        return denied
 
 
 def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merged:
