@@ -148,6 +148,27 @@ def test_a_frozen_encoder_is_not_saved_with_the_model(tmp_path: Path) -> None:
     assert all(name.startswith("ranker.") for name in load_tensors(tmp_path / "model", "model").tensors)
 
 
+def test_an_encoder_with_a_relative_path_is_found_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`corefine train --vectors vectors.txt`, and then a prediction or the app in another folder."""
+    monkeypatch.chdir(tmp_path)
+    vectors(Path("vectors.txt"), ["a", "b", "c"])
+    model = tiny.model(config=with_vectors(Path("vectors.txt")))
+    save_model(tmp_path / "model", model)
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    loaded = load_model(tmp_path / "model")
+    assert np.array_equal(loaded.predict(DOCUMENT).probabilities, model.predict(DOCUMENT).probabilities)
+    assert loaded.config.encoder.path == str(tmp_path / "vectors.txt")
+    vectors(Path("vectors.txt"), ["a", "b", "c"])  # what the path leads to is preferred: both may have been moved
+    assert load_model(tmp_path / "model").config.encoder.path == "vectors.txt"
+    Path("vectors.txt").unlink()
+    (tmp_path / "vectors.txt").unlink()
+    with pytest.raises(InputError, match=r"cannot read the word vectors vectors\.txt"):
+        load_model(tmp_path / "model")
+
+
 def nested(depth: int) -> dict[str, object]:
     return {"a": nested(depth - 1)} if depth else {}
 

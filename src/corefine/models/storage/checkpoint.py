@@ -19,6 +19,7 @@ from corefine.errors import ModelError
 from corefine.models.network.config import ModelConfig
 from corefine.models.network.encoders import Encoder
 from corefine.models.network.encoders.cache import CachedEncoder
+from corefine.models.network.encoders.known import encoder_folder
 from corefine.models.network.model import Model
 from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 
@@ -34,7 +35,8 @@ def save_model(folder: Path, model: Model, trained: Mapping[str, Any] | None = N
     config = model.config
     if config.encoder.lora_rank:  # adapters are now part of a frozen encoder; a recipe can train them again
         config = replace(config, encoder=replace(config.encoder, fine_tune=False))
-    facts = {"kind": MODEL, "config": config.to_dict(), "encoder": _identity(model.encoder)}
+    identity = _identity(model.encoder) | {"place": _place(config.encoder.path)}
+    facts = {"kind": MODEL, "config": config.to_dict(), "encoder": identity}
     tensors = model.tensors()
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
@@ -51,7 +53,7 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
     if record.facts.get("kind") != MODEL or not isinstance(record.facts.get("config"), dict):
         raise ModelError(f"{folder / MODEL}.json does not describe a model: it has no configuration")
     try:
-        config = ModelConfig.from_dict(record.facts["config"])
+        config = _located(ModelConfig.from_dict(record.facts["config"]), record.facts.get("encoder"))
         _check_code(folder, config.encoder.path)
         encoder = share.encoder_for(config.encoder, record.tensors) if share is not None else None
         model = Model.create(config, encoder=encoder, cache=cache)
@@ -71,6 +73,24 @@ def load_model(folder: Path, *, share: Model | None = None, cache: Path | None =
 def is_model(folder: Path) -> bool:
     """Whether the folder holds a model."""
     return exists(folder, MODEL)
+
+
+def _place(path: str | None) -> str | None:
+    """Where the folder of the encoder, or its file of word vectors, is; None if it goes by a name, or is not here."""
+    if path is None or (encoder_folder(path) is None and not Path(path).expanduser().is_file()):
+        return None
+    return str(Path(path).expanduser().resolve())
+
+
+def _located(config: ModelConfig, identity: object) -> ModelConfig:
+    """The configuration with the encoder where it was when the model was saved, if its path leads nowhere from here.
+
+    Paths are often relative to the folder in which the training was started.
+    """
+    place = identity.get("place") if isinstance(identity, dict) else None
+    if not isinstance(place, str) or _place(config.encoder.path) is not None or _place(place) != place:
+        return config
+    return replace(config, encoder=replace(config.encoder, path=place))
 
 
 def _check_code(folder: Path, encoder: str | None) -> None:
