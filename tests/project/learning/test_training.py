@@ -512,19 +512,21 @@ def test_versions_are_compared_on_the_held_back_answers_that_there_are_now(
     assert shown[2].held_back == shown[3].held_back
 
 
+@pytest.mark.parametrize("during", ["recipe_for", "held_out_f1"])
 def test_a_document_deleted_during_training_is_not_learnt_from(
-    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch
+    begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch, during: str
 ) -> None:
+    """Once the labels are made, before the first step; or while the new model is scored."""
     project, worker = begun
     _answer_enough(project)
-    owner, usual = project.owner().id, training.recipe_for
+    owner, usual = project.owner().id, getattr(training, during)
 
-    def delete(labels: Any) -> Any:  # called once the labels are made, before the first step
+    def delete(*given: Any) -> Any:
         trash = document_notes.DocumentChange(trashed=True)
         project.writer.write(lambda connection: document_notes.change(connection, [1], trash, person_id=owner, now=1.0))
-        return usual(labels)
+        return usual(*given)
 
-    monkeypatch.setattr(training, "recipe_for", delete)
+    monkeypatch.setattr(training, during, delete)
     made, in_use = _trained(project, worker)
     assert (made.state, in_use.kind) == ("failed", "starter")
     assert made.message is not None

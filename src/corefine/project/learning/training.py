@@ -132,12 +132,12 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
                 worker.pause()
                 worker.report("training", share_done=min(1.0, sum(done.values()) / steps))
                 last = time.monotonic()
-    _check_deleted(project, present)
     predict = load(job.folder, cache=job.cache).model.predict
     _compare(project, number, lesson.held_back, predict)
     f1 = held_out_f1(project, predict)
     if f1 is not None and project.settings.hold_back:
         _check_f1(project, worker, f1)
+    _check_deleted(project, present)
     return f1
 
 
