@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from corefine.corpora import stories
 from corefine.document import Span
 from corefine.models import rules
 from corefine.project import Project
-from corefine.project.store import documents, predictions
+from corefine.project.learning.held_back import Fit
+from corefine.project.store import documents, predictions, settings
 from helpers.browser_driving import Driver, Open, Server
 
 TEXT = "Anna met Maria in the garden. She gave Maria a book. Maria read it to Anna.\n"
@@ -290,6 +291,23 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     page.get_by_text("Model 4").first.wait_for()
 
 
+def test_the_dashboard_says_what_held_back_answers_cannot_show(launch: Callable[..., Server], visit: Open) -> None:
+    server = launch()
+    driver = owner_of(server, visit)
+    server.stop()
+    add_version(server, answers=50)
+    add_version(server, answers=100)
+    fits = {"2": asdict(Fit(0.2, 0.1, 0.4, answers=9)), "3": asdict(Fit(0.3, 0.2, 0.5, answers=9))}
+    with Project(server.folder) as project:
+        project.writer.write(lambda connection: settings.put(connection, settings.HELD_BACK, fits))
+    server.start()
+    driver.page.reload()
+    driver.go("project/dashboard")
+    name = "Probability of held-back answers, percent by answers and edits: from 20.0 to 30.0"
+    driver.page.get_by_role("img", name=name).wait_for()
+    driver.page.get_by_text("Held-back answers are as right or as wrong as the others.").wait_for()
+
+
 def reject_version(server: Server, answers: int, reason: str) -> None:
     """What the worker does with a model that is worse than the one in use."""
     with Project(server.folder) as project:
@@ -301,7 +319,7 @@ def reject_version(server: Server, answers: int, reason: str) -> None:
         project.writer.write(reject)
 
 
-def add_version(server: Server, answers: int, f1: float) -> None:
+def add_version(server: Server, answers: int, f1: float | None = None) -> None:
     """What the worker does after training: predictions for every document, then the version is ready."""
     with Project(server.folder) as project:
         state = predictions.TRAINING

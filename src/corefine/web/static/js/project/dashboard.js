@@ -101,6 +101,7 @@ function learning({ curve: points, unused, held_out: documents, held_out_mention
     h("h2", {}, "Learning curve"),
     charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the first model that is trained on answers here."),
     charts.length ? h("p", { class: "help" }, few) : null,
+    held.length > 1 && !documents ? h("p", { class: "help" }, "Held-back answers are as right or as wrong as the others. Only held-out documents with gold labels show whether the model improves.") : null,
     table(
       "Versions of the model",
       [
