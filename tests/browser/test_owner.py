@@ -281,6 +281,7 @@ def test_the_dashboard_shows_the_learning_curve(launch: Callable[..., Server], v
     assert [cell.partition(" (")[0] for cell in shown[1:]] == ["30.0", "41.5", "52.3"]
     assert all(" to " in cell for cell in shown[1:])
     assert rows.first.locator("td").nth(4).inner_text() == "50 % of 2"
+    assert page.get_by_role("heading", name="Trainings whose model is not used").is_visible()
     unused = page.get_by_role("table", name="Trainings whose model is not used").locator("tbody td")
     reason = "the new model has an F1 of 30.0 on the held-out documents"
     assert unused.all_inner_texts()[:3] == ["5", "100", reason], "the reason stays after the worker has gone on"

@@ -7,6 +7,7 @@ import { curve } from "./chart.js";
 import { figures, table } from "./tables.js";
 
 const REFRESH = 5000;
+const UNUSED = "Trainings whose model is not used";
 const STATES = {
   idle: ["idle", ""],
   loading: ["loading the model", "warn"],
@@ -114,9 +115,10 @@ function learning({ curve: points, unused, held_out: documents, held_out_mention
       ],
       points,
     ),
+    unused.length ? h("h3", {}, UNUSED) : null,
     unused.length
       ? table(
-          "Trainings whose model is not used",
+          UNUSED,
           [
             ["Version", ({ version }) => String(version)],
             ["Answers and edits", ({ answers }) => answers.toLocaleString("en"), true],
@@ -161,7 +163,7 @@ function train(element, status, refresh) {
   replace(
     element,
     h("div", { class: "row spread" }, h("h2", {}, "Training"), h("span", { class: `tag ${kind}` }, `${words}${share}`)),
-    h("p", { class: "soft" }, `Version ${status.version}; ${plural(status.answers_since, "answer")} and edits since. It ${every}.`),
+    h("p", { class: "soft" }, `Version ${status.version}; ${plural(status.answers_since, "answer")} and edits since the last training. It ${every}.`),
     status.message ? h("p", { class: "said bad wrap", role: "alert" }, status.message) : null,
     h("div", {}, button("Train now", { run: now, disabled: status.state === "training" })),
   );
