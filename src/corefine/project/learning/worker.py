@@ -59,6 +59,7 @@ class Worker:
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
         self._tried: set[str] = set()
+        self._refused: dict[str, str] = {}  # first models that cannot be used, and why
         self._scored: set[int] = set()
         self._restored = self._when_restored()
         self._begin()
@@ -122,7 +123,9 @@ class Worker:
             self._read_one(version)
 
     def report(self, state: schema.WorkerState, *, message: str | None = None, share_done: float | None = None) -> None:
-        """Record what the worker is doing, for the server."""
+        """Record what the worker is doing, for the server. That the first model cannot be used is said all the time."""
+        if message is None and self._refused:
+            message = self._refused.get(self.project.settings.model)
         values: dict[str, object] = {"state": state, "share_done": share_done, "beat_at": time.time()}
         if message is not None or state != "idle":  # an error message stays until the next work begins
             values["message"] = message
@@ -170,9 +173,10 @@ class Worker:
         self.report("loading")
         try:
             predict = _load(self.project, name)
-        except CorefineError as error:
+        except training.MODEL_ERRORS as error:
             if name != "starter":
-                self.report("failed", message=f"the model {name} cannot be used: {error}")
+                self._refused[name] = f"the model {name} cannot be used: {error}"
+                self.report("failed")
             return
         add = partial(predictions.add_version, name=name, kind=STARTER)
         self._predictors[self._write(add)] = predict
