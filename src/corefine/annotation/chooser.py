@@ -80,7 +80,8 @@ class Chooser:
         self._corrections: list[AnswerEntry] = []  # answers that correct boundaries
         for entry in answers:
             self._mark_asked(entry, stands=True)
-        self._scores: Floats | None = None  # made with the first question; not every session asks one
+        self._scores: Floats = np.full(len(revision.prediction), -np.inf)
+        self._stale: Mask = np.ones(len(revision.prediction), dtype=np.bool_)  # rows whose score is not up to date
 
     # Updating
 
@@ -90,8 +91,7 @@ class Chooser:
         if isinstance(entry, AnswerEntry):
             rows = np.union1d(rows, self._mark_asked(entry, stands=stands))
         self._low[rows] = False
-        if self._scores is not None:
-            self._scores[rows] = self._selector.scores(self.revision, rows)
+        self._stale[rows] = True
 
     def _mark_asked(self, entry: AnswerEntry, *, stands: bool) -> Indices:
         """Note that the question was asked, or no longer was. Returns the rows to score again."""
@@ -162,14 +162,12 @@ class Chooser:
         corrected = self._corrected(number)
         if corrected is not None:
             return corrected
-        if self._scores is None:
-            self._scores = self._selector.scores(self.revision, np.arange(len(self.revision.prediction)))
-        scores = self._scores
-        row = self._best_row(scores, asked, budget, least_gain)
+        row = self._best_row(asked, budget, least_gain)
         if row is None:
             return None
+        score = float(self._scores[row])
         if self._groups is not None and (group := self._group(row)):
-            return self._about_group(number, row, group, float(scores[row]))
+            return self._about_group(number, row, group, score)
         antecedent, probability = self._proposal(row)
         nothing_to_propose = self._protocol is Protocol.DISCRETE and antecedent is None
         return Question(
@@ -178,10 +176,18 @@ class Chooser:
             antecedent=antecedent,
             protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
-            score=float(scores[row]),
+            score=score,
         )
 
-    def _best_row(self, scores: Floats, asked: int, budget: int | None, least_gain: float) -> int | None:
+    def _scores_of(self, rows: Mask) -> Floats:
+        """[N] the selector's scores; only those of these rows are up to date. Closed rows are never scored."""
+        stale = np.flatnonzero(self._stale & rows)
+        if len(stale):
+            self._scores[stale] = self._selector.scores(self.revision, stale)
+            self._stale[stale] = False
+        return self._scores
+
+    def _best_row(self, asked: int, budget: int | None, least_gain: float) -> int | None:
         """The row to ask about, or None if no row gains enough. Words that were not asked about before come first.
 
         A random sample may take any open row. It would not be random if some were left out.
@@ -189,6 +195,7 @@ class Chooser:
         selector, sampled = self._selector, None
         restricted = least_gain > 0.0 and self.plausible is not None
         allowed = self.rows_worth_asking() if restricted else self.open_rows()
+        scores = self._scores_of(allowed)
         if isinstance(selector, Sampled):
             if not restricted:  # hardly any of them would be mentions
                 sampled = selector.sample_row(allowed, self.revision, asked=asked)

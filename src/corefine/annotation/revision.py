@@ -56,16 +56,27 @@ class Masses:
 
     def entropy(self) -> Floats:
         """Entropy of each row over its clusters."""
-        # Masses are summed in order of size, so renumbering clusters cannot change the result, even by rounding.
-        order = np.lexsort((self.mass, self.row))
-        row, mass = self.row[order], self.mass[order]
-        return np.bincount(row, weights=-mass * np.log(mass), minlength=self.rows).astype(np.float64)
+        mass = self._by_size()
+        terms = np.log(mass, where=mass > 0.0, out=np.zeros_like(mass))
+        terms *= mass
+        return 0.0 - _last(np.cumsum(terms, axis=1, out=terms))
 
     def disagreement(self) -> Floats:
         """For each row, the probability that two clusters drawn from it differ."""
-        order = np.lexsort((self.mass, self.row))
-        row, mass = self.row[order], self.mass[order]
-        return np.bincount(row, weights=mass * (1.0 - mass), minlength=self.rows).astype(np.float64)
+        mass = self._by_size()
+        return _last(np.cumsum(mass * (1.0 - mass), axis=1))
+
+    def _by_size(self) -> Floats:
+        """[R, C] the masses of each row in ascending order, after zeros.
+
+        Sums over them are taken in this order, so renumbering clusters cannot change a sum, even by rounding.
+        """
+        filled = np.bincount(self.row, minlength=self.rows)
+        column = np.arange(len(self.row)) - (np.cumsum(filled) - filled)[self.row]
+        table = np.zeros((self.rows, int(filled.max(initial=1))))
+        table[self.row, column] = self.mass
+        table.sort(axis=1)
+        return table
 
     def largest(self, label: Indices | None = None) -> Floats:
         """Each row's largest mass on a cluster other than epsilon; with `label`, its mass on that label."""
@@ -162,7 +173,9 @@ class Revision:
         apart = {other for entity in entities for other in self.links.cannot_entities(entity)}
         firsts = (self.nodes.row(self.links.first(other)) for other in apart)
         rows = np.array([row for row in firsts if row is not None], dtype=np.int64)
-        return rows[np.isin(self.prediction.candidates[rows], nodes).any(axis=1)]
+        wanted = np.zeros(len(self.prediction) + 1, dtype=np.bool_)  # the last one is for padding
+        wanted[nodes] = True
+        return rows[wanted[self.prediction.candidates[rows]].any(axis=1)]
 
     def masses(self, rows: Indices, *, clustered: bool = True, votes: bool = False) -> Masses:
         """The mass of some rows, or their votes, on each cluster. Unclustered, each antecedent is its own cluster."""
@@ -365,16 +378,21 @@ def _sums(weights: Floats, classes: Indices, size: int, *, dense: bool) -> tuple
 
     The dense way has a bin for every row and label. The sparse way sorts the labels and numbers only those that occur.
     """
+    if dense:
+        keys = classes + (np.arange(len(weights)) * size)[:, None]
+        bins = np.bincount(keys.ravel(), weights=weights.ravel()).astype(np.float64, copy=False)
+        filled = np.flatnonzero(bins > 0.0)  # of booleans it is several times as fast
+        return filled // size, filled % size, bins[filled]
     held = weights > 0.0
     row, _ = np.nonzero(held)
-    keys = row * size + classes[held]
-    if dense:
-        bins = np.bincount(keys, weights=weights[held]).astype(np.float64, copy=False)
-        filled = np.flatnonzero(bins).astype(np.int64, copy=False)
-        return filled // size, filled % size, bins[filled]
-    filled, number = np.unique(keys, return_inverse=True)
+    filled, number = np.unique(row * size + classes[held], return_inverse=True)
     sums = np.bincount(number, weights=weights[held], minlength=len(filled)).astype(np.float64, copy=False)
     return filled // size, filled % size, sums
+
+
+def _last(table: Floats) -> Floats:
+    """[R] the last column."""
+    return table[:, -1].copy()
 
 
 def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:

@@ -82,6 +82,8 @@ class Session:
         self._closure = closure
         self._given: dict[int, LogEntry] = {}  # all entries ever
         self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
+        self._answered = 0  # how many standing entries are answers
+        self._seconds = 0.0  # of all entries ever
         self._done: list[Action] = []
         self._undone: list[Action] = []
         self._events: list[dict[str, Any]] = []
@@ -232,7 +234,7 @@ class Session:
     @property
     def seconds(self) -> float:
         """Time spent. Withdrawn answers count: a person has spent that time too."""
-        return sum(entry.seconds for entry in self._given.values())
+        return self._seconds
 
     @property
     def open_mentions(self) -> int:
@@ -315,11 +317,11 @@ class Session:
     # Internals
 
     def _choose(self, least_gain: float) -> Question | None:
-        asked, budget = len(self.answers), self.budget.questions
+        asked, budget = self._answered, self.budget.questions
         return self._chooser.choose(self.next_number, asked=asked, budget=budget, least_gain=least_gain)
 
     def _spent(self) -> bool:
-        return self.budget.is_spent(len(self.answers), self.seconds)
+        return self.budget.is_spent(self._answered, self._seconds)
 
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):
@@ -367,7 +369,10 @@ class Session:
         open_before = self._chooser.open_rows()
         pairs_before = self.links.known_pairs(spans)
         change = self.links.add(number, *entry.assertions)
+        if number not in self._given:
+            self._seconds += entry.seconds
         self._given[number] = self._standing[number] = entry
+        self._answered += isinstance(entry, AnswerEntry)
         self._chooser.update(entry, change, stands=True)
         self._open = None
         if entry.complete:
@@ -381,6 +386,7 @@ class Session:
     def _take_back(self, number: int) -> None:
         change = self.links.withdraw(number)
         entry = self._standing.pop(number)
+        self._answered -= isinstance(entry, AnswerEntry)
         self._chooser.update(entry, change, stands=False)
         self._open = None
         if entry.complete:
