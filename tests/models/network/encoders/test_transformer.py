@@ -5,6 +5,7 @@ Each is compared with its own network given the whole text at once, frozen and f
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -192,6 +193,15 @@ def bert(tmp_path: Path) -> Path:
     transformers.BertModel(transformers.BertConfig(**SIZES)).save_pretrained(tmp_path)
     save_tokenizer(tmp_path, "bert")
     return tmp_path
+
+
+def test_a_vocabulary_with_gaps_that_does_not_fit_is_refused(bert: Path) -> None:
+    """It has fewer sub-words than the network, but one of them has a number that the network does not know."""
+    tokenizer = json.loads((bert / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer["model"]["vocab"]["d"] = 500
+    (bert / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    with pytest.raises(WeightsError, match="has 501 sub-words, but the network knows 64"):
+        encoder_of(bert)
 
 
 def test_an_encoder_without_a_tokenizer_is_refused(bert: Path) -> None:
