@@ -32,6 +32,19 @@ def test_a_group_costs_something_for_each_mention() -> None:
     assert CostModel().seconds(asked(Protocol.GROUP, 9), Answer.yes()) == pytest.approx(15.96 + 9 * 2.0)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "seconds"),
+    [
+        (Protocol.DISCRETE, 15.96 + 15.57 / 2),
+        (Protocol.PAIRWISE, 15.96),
+        (Protocol.FOLLOW_UP, 28.01),
+        (Protocol.MENTIONS, 8.0),
+    ],
+)
+def test_each_protocol_has_its_expected_time(protocol: Protocol, seconds: float) -> None:
+    assert CostModel().expected(protocol) == pytest.approx(seconds)
+
+
 @pytest.mark.parametrize("protocol", [Protocol.DISCRETE, Protocol.PAIRWISE, Protocol.FOLLOW_UP, Protocol.MENTIONS])
 @pytest.mark.parametrize("per_hour", [0.5, 10.0, 60.0])
 def test_questions_of_the_least_gain_bring_so_many_corrections_an_hour(protocol: Protocol, per_hour: float) -> None:

@@ -49,14 +49,18 @@ class CostModel:
             return self.initial + self.group_mention * len(question.group)
         return self.initial + (self.follow_up if answer.reply is not None and answer.same is False else 0.0)
 
+    def expected(self, protocol: Protocol) -> float:
+        """Seconds of a question if half of the answers are yes."""
+        if protocol is Protocol.DISCRETE:
+            return self.discrete(1, 1) / 2
+        return {Protocol.FOLLOW_UP: self.follow_up_alone, Protocol.MENTIONS: self.mention}.get(protocol, self.initial)
+
     def least_gain(self, corrections_per_hour: float, protocol: Protocol) -> float:
         """How likely an answer must be to correct the model so that such questions bring this many corrections an hour.
 
         A correction takes longer than a yes where a follow-up question belongs to it.
         """
-        seconds = {Protocol.FOLLOW_UP: self.follow_up_alone, Protocol.MENTIONS: self.mention}.get(
-            protocol, self.initial
-        )
+        seconds = self.initial if protocol is Protocol.DISCRETE else self.expected(protocol)
         more = self.follow_up if protocol is Protocol.DISCRETE else 0.0
         left = 3600.0 - corrections_per_hour * more
         return min(1.0, corrections_per_hour * seconds / left) if left > 0.0 else 1.0

@@ -37,6 +37,15 @@ def test_what_is_worth_an_hour_depends_on_the_projects_own_times(sqlite_project:
     assert outlook(sqlite_project).questions > slow
 
 
+def test_each_kind_of_question_has_its_time(sqlite_project: Project) -> None:
+    seconds = []
+    for protocol in ("discrete", "pairwise", "mentions"):
+        for budget in (43.0, None):  # None: without a budget there is no estimate to take it from
+            change(sqlite_project, protocol=protocol, budget_per_1000_tokens=budget)
+            seconds.append(outlook(sqlite_project).seconds_each)
+    assert seconds == pytest.approx([23.745, 23.745, 15.96, 15.96, 8.0, 8.0])
+
+
 def test_why_nothing_is_worth_asking(sqlite_project: Project) -> None:
     change(sqlite_project, least_gain=0.05, budget_questions=1)
     with Workspaces(sqlite_project).of(sqlite_project.owner().id) as workspace:

@@ -8,7 +8,6 @@ from statistics import median
 
 from sqlalchemy import Connection, Integer, func, select
 
-from corefine.annotation.question import Protocol
 from corefine.project.results.times import FEWEST
 from corefine.project.store import documents, schema, settings
 from corefine.project.store.documents import DocumentInfo
@@ -57,10 +56,8 @@ def estimate(connection: Connection) -> Estimate | None:
         questions += budget * people
         unfinished = budget * max(0, people - finished[info.id])
         left += min(unfinished, max(0, budget * people - answers[info.id]))
-    cost = settings.load_cost(connection)
-    expected = cost.follow_up_alone if project.protocol is Protocol.FOLLOW_UP else cost.discrete(1, 1) / 2
     enough = measured >= FEWEST
-    each = seconds / measured if enough else expected
+    each = seconds / measured if enough else settings.load_cost(connection).expected(project.protocol)
     reading = _reading(connection, asked)
     return Estimate(
         documents=len(asked),

@@ -60,7 +60,7 @@ def outlook(project: Project) -> Outlook:
         left = [info for info in documents.to_annotate(connection) if info.id not in done]
         ready = predictions.ready_versions(connection)
         cost, estimated = settings.load_cost(connection), estimate(connection)
-        each = cost.discrete(1, 1) / 2 if estimated is None else estimated.seconds_each
+        each = cost.expected(config.protocol) if estimated is None else estimated.seconds_each
     until = time.monotonic() + MOST_SECONDS
     gains: list[Floats] = []
     endings = Counter[str | None]()
