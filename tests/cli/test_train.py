@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 import corefine
 from corefine.cli import app
+from corefine.cli.train import _say_what_is_english
 from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.formats import write
@@ -140,6 +142,34 @@ def test_a_committee(folder: Path, recipe: Path, tmp_path: Path, workers: int) -
 def weights(folder: Path) -> bytes:
     (path,) = folder.glob("model-*.safetensors")
     return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("language", "changes", "said"),
+    [
+        ("es", (), "there are documents in es: letter case is a feature"),
+        ("es", ("model.head.surface=false",), None),
+        ("en", (), None),
+    ],
+)
+def test_what_a_recipe_takes_from_english_is_said(
+    recipe: Path, tmp_path: Path, language: str, changes: tuple[str, ...], said: str | None
+) -> None:
+    story = Document.from_sentences("cuento", [["Ana", "vino", "."], ["Ella", "ve", "."]] * 2, [[(0, 0), (3, 3)]])
+    write([replace(story, language=language)], tmp_path / "corpus.jsonl")
+    options = [part for change in ("training.epochs=1", *changes) for part in ("--set", change)]
+    found = corefine_("train", tmp_path / "corpus.jsonl", "--out", tmp_path / "m", "--config", recipe, *options)
+    assert found.exit_code == 0, found.output
+    told = [line for line in found.stderr.splitlines() if line.startswith("there are documents")]
+    assert len(told) == (said is not None)
+    assert said is None or told[0].startswith(said)
+
+
+@pytest.mark.parametrize("path", ["minilm", "roberta-base", "xlm-roberta-base"])
+def test_an_english_encoder_for_another_language_is_named(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    chosen = Recipe().with_settings(["model.encoder.kind=transformer", f"model.encoder.path={path}"])
+    _say_what_is_english(chosen, [Document.from_sentences("cuento", [["Ana"]], language="es")])
+    assert (f"the encoder {path} was pretrained on English" in capsys.readouterr().err) == (path != "xlm-roberta-base")
 
 
 def test_a_tenth_is_held_out_where_there_is_no_dev(folder: Path, recipe: Path, tmp_path: Path) -> None:

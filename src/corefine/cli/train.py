@@ -13,6 +13,7 @@ from corefine.cli.output import show_json
 if TYPE_CHECKING:
     from corefine.corpora import Corpus
     from corefine.document import Document
+    from corefine.models.training.recipe import Recipe
 
 
 Changes = Annotated[
@@ -66,6 +67,8 @@ def train(
     corpora = [_divided(load_corpus(name, mirror=mirror)) for name in corpus]
     documents, development = _documents(corpora, load_corpus(dev, mirror=mirror) if dev else None)
     begin = _warm(warm)
+    if begin is None:  # otherwise the settings are that model's
+        _say_what_is_english(recipe, documents)
     job = TrainingJob(
         recipe=recipe,
         labels=[Labels(document) for document in documents],
@@ -101,6 +104,21 @@ def _warm(name: str | None) -> Path | None:
     if folder is None:
         raise InputError(f"--warm {name}: only a trained model can be trained further")
     return folder
+
+
+def _say_what_is_english(recipe: Recipe, documents: list[Document]) -> None:
+    """Say what a recipe takes from English, if some documents are in another language."""
+    from corefine.models.network.encoders.known import known_encoders
+
+    others = sorted({each.language for each in documents if each.language} - {"en"})
+    encoder, found = recipe.model.encoder, []
+    if any((encoder.path or encoder.kind) in (known.name, known.hub) for known in known_encoders() if known.is_english):
+        name = encoder.path or encoder.kind
+        found.append(f"the encoder {name} was pretrained on English (`corefine encoders` lists others)")
+    if recipe.model.head.surface:
+        found.append("letter case is a feature (model.head.surface=false switches it off)")
+    if others and found:
+        typer.echo(f"there are documents in {', '.join(others)}: {'; '.join(found)}", err=True)
 
 
 def _divided(corpus: Corpus) -> Corpus:

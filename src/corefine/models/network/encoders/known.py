@@ -47,6 +47,11 @@ class KnownEncoder:
     folder: str = ""
     install: str = ""
 
+    @property
+    def is_english(self) -> bool:
+        """Whether it was trained on no other language."""
+        return self.languages == "English"
+
 
 _ALL = (
     KnownEncoder(
