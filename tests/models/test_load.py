@@ -9,7 +9,7 @@ import pytest
 import corefine
 from corefine.document import Document
 from corefine.errors import InputError, ModelError
-from corefine.models.load import model_folder
+from corefine.models.load import lasting_name, model_folder
 
 CODE = """
 from corefine.models import rules
@@ -69,3 +69,12 @@ def test_code_that_is_no_model_is_refused(code: str, name: str, message: str) ->
 def test_what_is_no_model_is_refused_with_what_would_be_one(name: str) -> None:
     with pytest.raises(ModelError, match="'starter', 'strong', 'rules' or module:attribute"):
         corefine.load(name)
+
+
+def test_a_name_that_lasts_is_a_whole_path_or_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine", "model.json").write_text("{}", encoding="utf-8")
+    assert lasting_name("mine") == str(tmp_path / "mine")
+    for name in ("starter", "rules", "some.module:Model", str(tmp_path / "mine")):
+        assert lasting_name(name) == name

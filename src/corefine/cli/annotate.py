@@ -120,14 +120,11 @@ def check_quickly(project: Project) -> list[str]:
 
 def _choose_model(project: Project, name: str) -> None:
     """Store the model in the project's settings, after checking that it exists."""
-    from corefine.models.load import load, model_folder
+    from corefine.models.load import lasting_name, load, model_folder
 
-    folder = model_folder(name)
-    if folder is None:
+    if model_folder(name) is None:
         load(name)
-    elif Path(name).expanduser() == folder:
-        name = str(folder.resolve())  # the server may be started elsewhere next time
-    project.change_settings(replace(project.settings, model=name))
+    project.change_settings(replace(project.settings, model=lasting_name(name)))
 
 
 def _choose_selector(project: Project, name: str) -> None:

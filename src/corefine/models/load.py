@@ -86,6 +86,12 @@ def names_committee(path_or_name: str | Path) -> bool:
     return folder is not None and (folder / "committee.json").is_file()
 
 
+def lasting_name(name: str) -> str:
+    """The name, with the whole path if it is that of a folder: whoever reads it later may run elsewhere."""
+    folder = model_folder(name)
+    return str(folder.resolve()) if folder is not None and Path(name).expanduser() == folder else name
+
+
 def _plugged_in(name: str) -> Predictor:
     """The object that "module:attribute" or an entry point names."""
     found = plugins.find("models", name)

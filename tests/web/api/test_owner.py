@@ -214,6 +214,17 @@ def test_a_committee_that_chooses_questions(browser: Browser, project: Project, 
         assert workspace.show(2).question.mention == rows.spans[-1]  # type: ignore[union-attr]
 
 
+def test_a_first_model_in_a_relative_folder_is_kept_by_its_whole_path(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may be started in another folder next time."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine", "model.json").write_text("{}", "utf-8")
+    said = browser.send("PUT", "settings", {**browser.get("settings"), "model": "mine"})
+    assert said["model"] == browser.get("settings")["model"] == str(tmp_path / "mine")
+
+
 def test_settings_that_cannot_be(browser: Browser, project: Project) -> None:
     settings = browser.get("settings")
     assert browser.send("PUT", "settings", {**settings, "selector": "none"}, 400)["error"]["kind"] == "input"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from corefine.annotation.cost import CostModel
 from corefine.annotation.log import Budget
 from corefine.errors import ConfigError, ModelError
-from corefine.models.load import names_committee
+from corefine.models.load import lasting_name, names_committee
 from corefine.prediction import Prediction
 from corefine.project.project import Project
 from corefine.project.store import document_notes, log, predictions
@@ -111,6 +111,7 @@ class Workspaces:
                     raise ConfigError("infer_first changes what answers mean: it cannot change once there are answers")
         if (new.model, new.selector) != (self.settings.model, self.settings.selector):
             check_model(new)
+            new = replace(new, model=lasting_name(new.model))
         self._settings_unknown = True  # until they are written, or read again
         self.project.change_settings(new)
         self._use_settings(new)

@@ -46,7 +46,7 @@ def change_settings(body: SettingsJson, here: InContext) -> SettingsJson:
     new = ProjectConfig.from_dict(body.to_dict())
     check_code(new, here.workspaces.settings)
     here.workspaces.change_settings(new)
-    return body
+    return settings(here)
 
 
 @routes.put("/guidelines")
