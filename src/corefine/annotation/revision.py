@@ -59,12 +59,12 @@ class Masses:
         mass = self._by_size()
         terms = np.log(mass, where=mass > 0.0, out=np.zeros_like(mass))
         terms *= mass
-        return 0.0 - _last(np.cumsum(terms, axis=1, out=terms))
+        return 0.0 - np.cumsum(terms, axis=1, out=terms)[:, -1]
 
     def disagreement(self) -> Floats:
         """For each row, the probability that two clusters drawn from it differ."""
         mass = self._by_size()
-        return _last(np.cumsum(mass * (1.0 - mass), axis=1))
+        return np.cumsum(mass * (1.0 - mass), axis=1)[:, -1]
 
     def _by_size(self) -> Floats:
         """[R, C] the masses of each row in ascending order, after zeros.
@@ -388,11 +388,6 @@ def _sums(weights: Floats, classes: Indices, size: int, *, dense: bool) -> tuple
     filled, number = np.unique(row * size + classes[held], return_inverse=True)
     sums = np.bincount(number, weights=weights[held], minlength=len(filled)).astype(np.float64, copy=False)
     return filled // size, filled % size, sums
-
-
-def _last(table: Floats) -> Floats:
-    """[R] the last column."""
-    return table[:, -1].copy()
 
 
 def decode(prediction: Prediction, links: Links | None = None) -> tuple[Cluster, ...]:
