@@ -161,7 +161,7 @@ def test_fingerprints_differ_with_weights_and_settings(folder: Path, tmp_path: P
 
 
 def test_an_encoder_that_is_not_there_is_an_error_of_ours(tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match="cannot load the encoder"):
+    with pytest.raises(WeightsError, match="holds no encoder"):
         make_encoder(config_of(tmp_path))
 
 
