@@ -82,8 +82,7 @@ class Session:
         self._closure = closure
         self._given: dict[int, LogEntry] = {}  # all entries ever
         self._standing: dict[int, LogEntry] = {}  # those that are not withdrawn, in the order given
-        self._answered = 0  # how many standing entries are answers
-        self._seconds = 0.0  # of all entries ever
+        self._answered, self._seconds = 0, 0.0  # how many standing entries are answers; the seconds of all ever
         self._done: list[Action] = []
         self._undone: list[Action] = []
         self._events: list[dict[str, Any]] = []
@@ -94,7 +93,7 @@ class Session:
 
     def next_question(self) -> Question | None:
         """The open question; None if the budget is spent or nothing is worth asking. Calling again changes nothing."""
-        if self._open is None and not self._spent():
+        if self._open is None and not self.budget.is_spent(self._answered, self._seconds):
             self._open = self._choose(self.budget.least_gain)
         return self._open
 
@@ -103,7 +102,7 @@ class Session:
         """Why no question is open: see `Ending`."""
         if self.next_question() is not None:
             return None
-        if self._spent():
+        if self.budget.is_spent(self._answered, self._seconds):
             return "budget"
         if self._choose(0.0) is None:
             return "nothing"
@@ -320,9 +319,6 @@ class Session:
         asked, budget = self._answered, self.budget.questions
         return self._chooser.choose(self.next_number, asked=asked, budget=budget, least_gain=least_gain)
 
-    def _spent(self) -> bool:
-        return self.budget.is_spent(self._answered, self._seconds)
-
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):
             raise InvalidSpanError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
@@ -357,10 +353,9 @@ class Session:
             self._take_back(number)
         outcome = self._give(entry)
         event = {"event": "answer" if isinstance(entry, AnswerEntry) else "edit", **entry.to_json()}
-        self._did(
-            Action(given=(entry.number,), withdrawn=withdrawn),
-            {**event, "withdrawing": list(withdrawn)} if withdrawn else event,
-        )
+        if withdrawn:
+            event["withdrawing"] = list(withdrawn)
+        self._did(Action(given=(entry.number,), withdrawn=withdrawn), event)
         return outcome
 
     def _give(self, entry: LogEntry) -> Outcome:
@@ -369,8 +364,7 @@ class Session:
         open_before = self._chooser.open_rows()
         pairs_before = self.links.known_pairs(spans)
         change = self.links.add(number, *entry.assertions)
-        if number not in self._given:
-            self._seconds += entry.seconds
+        self._seconds += 0.0 if number in self._given else entry.seconds
         self._given[number] = self._standing[number] = entry
         self._answered += isinstance(entry, AnswerEntry)
         self._chooser.update(entry, change, stands=True)
