@@ -58,18 +58,27 @@ def test_more_candidates_in_prediction_promise_no_more_links(model: Model) -> No
     assert linked == pytest.approx(CAUTION * expected, abs=2)
 
 
-@pytest.mark.parametrize(("full", "answers"), [(True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(
+    ("full", "answers", "policy", "chosen_anew"),
+    [
+        (True, False, "linked", False),
+        (False, True, "linked", True),
+        (False, False, "pseudo", False),
+        (False, True, "pseudo", False),  # the model's own labels only confirm what it expects
+    ],
+)
 def test_without_development_documents_answered_ones_set_the_threshold(
-    tmp_path: Path, full: bool, answers: bool
+    tmp_path: Path, full: bool, answers: bool, policy: str, chosen_anew: bool
 ) -> None:
     labels = [
         replace(Labels.gold(document), full=full, together=document.clusters if answers else ())
         for document in DOCUMENTS
     ]
-    job = TrainingJob(recipe=Recipe(tiny.CONFIG, tiny.TRAINING), labels=labels, folder=tmp_path / "model", threads=1)
+    recipe = Recipe(tiny.CONFIG, replace(tiny.TRAINING, labels=policy))
+    job = TrainingJob(recipe=recipe, labels=labels, folder=tmp_path / "model", threads=1)
     for _ in run(job):
         pass
     told = read_facts(job.folder, "model")["trained"]["calibration"]
-    assert (told is not None) == answers  # without answers there is no reason to change it
-    chosen = told["threshold"] if answers else tiny.CONFIG.head.threshold
+    assert (told is not None) == chosen_anew  # without answers there is no reason to change it
+    chosen = told["threshold"] if chosen_anew else tiny.CONFIG.head.threshold
     assert load_model(job.folder).config.head.threshold == chosen

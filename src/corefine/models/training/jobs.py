@@ -163,11 +163,18 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 
 
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
-    """Calibrate the model on development documents, or else its threshold on the documents that have answers."""
-    if not job.recipe.training.calibrate:
+    """Calibrate the model on development documents, or else its threshold on the documents that have answers.
+
+    A policy that trains on the model's own labels, the unlinked ones too, makes the model expect what it linked before.
+    The threshold that it began with is then the better one.
+    """
+    training = job.recipe.training
+    if not training.calibrate:
         return None
     if job.dev:
         return asdict(calibrate(model, job.dev))
+    if not training.label_policy.answers:
+        return None
     asked = [labels.document for labels in job.labels if not labels.full and labels.said]
     return {"threshold": link_as_expected(model, asked)} if asked else None
 
