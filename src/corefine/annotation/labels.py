@@ -71,6 +71,11 @@ class Labels:
         groups = (*self.together, *self.apart, self.first, self.mentions)
         return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
+    @property
+    def settled(self) -> int:
+        """How many mentions have an antecedent, or none, according to answers."""
+        return sum(len(group) - 1 for group in self.together) + len(self.first)
+
     def teach(self, policy: LabelPolicy) -> bool:
         """Whether training can learn anything from these labels. With some policies it learns from answers only."""
         return self.full or not policy.answers or bool(self.said or self.complete)

@@ -216,6 +216,7 @@ PINNED = {
     "training.documents_per_step": (1, ALLENNLP + "iterator.batch_size"),
     "training.max_tokens": (0, "AllenNLP cuts no documents"),
     "training.min_steps": (0, "not in AllenNLP"),
+    "training.steps_per_answer": (0.0, "not in AllenNLP"),
     "training.learning_rate": (1e-3, ALLENNLP + "trainer.optimizer adam, whose default this is"),
     "training.encoder_learning_rate": (1e-3, "the same"),
     "training.weight_decay": (0.0, "the same: AdamW without decay is Adam"),

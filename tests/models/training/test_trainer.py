@@ -233,6 +233,20 @@ def test_few_documents_get_more_passes() -> None:
     assert sum(isinstance(event, Step) for event in enough) == 8
 
 
+def test_documents_with_many_answers_get_more_passes() -> None:
+    document = tiny.documents(1)[0]
+    mentions = tuple(span for cluster in document.clusters for span in cluster)[:4]
+    labels = [Labels(document, full=False, together=(mentions[:3],), first=mentions[3:])]
+    assert labels[0].settled == 3
+
+    def steps(policy: str) -> int:
+        settings = replace(tiny.TRAINING, epochs=2, labels=policy, steps_per_answer=1.5, documents_per_step=1)
+        return sum(isinstance(event, Step) for event in train(tiny.model(), labels, settings))
+
+    assert steps("linked") == 5  # at least 1.5 steps for each of three answers
+    assert steps("pseudo") == 2  # which does not learn from answers
+
+
 def test_nothing_to_train_on_is_said() -> None:
     with pytest.raises(InputError, match="nothing to train on"):
         list(train(tiny.model(), [Labels(Document("empty", (), ()))], tiny.TRAINING))

@@ -45,6 +45,9 @@ class TrainingConfig(Config):
     seed: int = setting(1, "Seed of the first weights, the order of documents, and dropout.")
     epochs: PositiveInt = setting(20, "Maximum number of epochs.")
     min_steps: NonNegativeInt = setting(0, "Minimum number of steps; epochs are added to reach it.")
+    steps_per_answer: NonNegativeFloat = setting(
+        0.0, "Minimum number of steps for each mention that answers settle, where labels are learnt from answers."
+    )
     patience: NonNegativeInt = setting(2, "Stop after this many epochs without a better development F1; 0: never.")
     documents_per_step: PositiveInt = setting(1, "Documents, or pieces of them, whose mean gradient makes one update.")
     max_tokens: NonNegativeInt = setting(

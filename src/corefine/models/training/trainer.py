@@ -120,7 +120,7 @@ class _Run:
         held = config.label_policy.keep and not all(each.full for each in taught)
         self._before = model.snapshot() if held else None  # what rows that nobody answered are held to
         self.steps_per_epoch = math.ceil(len(self.pieces) / config.documents_per_step)
-        self.epochs = max(config.epochs, math.ceil(config.min_steps / self.steps_per_epoch))
+        self.epochs = max(config.epochs, math.ceil(_fewest_steps(taught, config) / self.steps_per_epoch))
         self.optimiser = Optimiser(model, config, self.epochs * self.steps_per_epoch)
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
         self.progress = RunProgress()
@@ -314,6 +314,12 @@ class _Run:
             "set of training documents": _digest([_described(piece.labels) for piece in self.pieces]),
             "set of development documents": _digest([_document(document) for document in self.dev]),
         }
+
+
+def _fewest_steps(taught: Sequence[Labels], config: TrainingConfig) -> float:
+    """The number of steps that training takes at least. A long document is one step, however many answers it has."""
+    answers = sum(labels.settled for labels in taught) if config.label_policy.answers else 0
+    return max(config.min_steps, config.steps_per_answer * answers)
 
 
 def _longest(labels: Labels, config: TrainingConfig) -> int:
