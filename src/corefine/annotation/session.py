@@ -93,7 +93,7 @@ class Session:
 
     def next_question(self) -> Question | None:
         """The open question; None if the budget is spent or nothing is worth asking. Calling again changes nothing."""
-        if self._open is None and not self.budget.is_spent(self._answered, self._seconds):
+        if self._open is None and not self._spent():
             self._open = self._choose(self.budget.least_gain)
         return self._open
 
@@ -102,7 +102,7 @@ class Session:
         """Why no question is open: see `Ending`."""
         if self.next_question() is not None:
             return None
-        if self.budget.is_spent(self._answered, self._seconds):
+        if self._spent():
             return "budget"
         if self._choose(0.0) is None:
             return "nothing"
@@ -319,6 +319,9 @@ class Session:
         asked, budget = self._answered, self.budget.questions
         return self._chooser.choose(self.next_number, asked=asked, budget=budget, least_gain=least_gain)
 
+    def _spent(self) -> bool:
+        return self.budget.is_spent(self._answered, self._seconds)
+
     def _check_inside(self, span: Span) -> None:
         if not self.document.holds(span):
             raise InvalidSpanError(f"span {span} is outside document {self.document.key} ({len(self.document)} tokens)")
@@ -353,8 +356,7 @@ class Session:
             self._take_back(number)
         outcome = self._give(entry)
         event = {"event": "answer" if isinstance(entry, AnswerEntry) else "edit", **entry.to_json()}
-        if withdrawn:
-            event["withdrawing"] = list(withdrawn)
+        event |= {"withdrawing": list(withdrawn)} if withdrawn else {}
         self._did(Action(given=(entry.number,), withdrawn=withdrawn), event)
         return outcome
 
