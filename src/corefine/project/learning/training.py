@@ -42,7 +42,7 @@ FEWEST_ANSWERS = 10
 """Fewer answers than this teach nothing that is more than chance, unless parts are annotated in full."""
 MOST_CONTRADICTED = 1 / 3
 """If more of the answers than this contradict others, nobody knows which of them are right."""
-LARGEST_LOSS = 2.0
+LARGEST_F1_LOSS = 2.0
 """How far F1 on held-out documents may be below the best so far. On a few documents it varies so much by chance."""
 
 MODEL_ERRORS = (
@@ -272,7 +272,7 @@ def _check_f1(project: Project, worker: Worker, f1: float) -> None:
     losses do not add up. Held-out documents may have been added or deleted since these were scored, so they are scored
     again. A version that can no longer be loaded is left out.
     """
-    before, least = _since_first(project), f1 + LARGEST_LOSS
+    before, least = _since_first(project), f1 + LARGEST_F1_LOSS
     rivals = [version for version in before if version is before[-1] or (version.f1 or 0.0) > least]
     for rival in sorted(rivals, key=lambda version: -(version.f1 or 0.0)):
         try:
