@@ -34,7 +34,7 @@ def product_type(values: Tensor) -> torch.dtype:
 def further_layers(
     first: Tensor, masks: Sequence[Tensor], deeper: Sequence[Tensor], products: torch.dtype
 ) -> list[Tensor]:
-    """The first hidden layer and those after it.
+    """The first hidden layer and those after it. All but the last are in the type of products.
 
     Shape: first and all others [A, B, hidden]; masks: one for each layer, to multiply it with, or none at all; deeper:
     weight [hidden, hidden] and bias [hidden] of each further layer.
@@ -42,7 +42,8 @@ def further_layers(
     layers = [first]
     for depth in range(1, len(deeper) // 2 + 1):
         weight, bias = deeper[2 * depth - 2 : 2 * depth]
-        layer = layers[-1].flatten(0, 1).to(products) @ weight.t().to(products)
+        layers[-1] = layers[-1].to(products)
+        layer = layers[-1].flatten(0, 1) @ weight.t().to(products)
         layer = (layer + bias).relu_().view_as(first)
         if masks:
             layer *= masks[depth]
@@ -51,24 +52,28 @@ def further_layers(
 
 
 def back_through_layers(
-    d_last: Tensor,
+    d_scores: Tensor,
+    readout: Tensor,
     layers: Sequence[Tensor],
-    masks: Sequence[Tensor],
+    masks: Tensor | None,
     deeper: Sequence[Tensor],
     d_deeper: Sequence[Tensor],
     products: torch.dtype,
 ) -> Tensor:
-    """The gradient of the sum that the first layer's relu was applied to. Those of `deeper` are added to `d_deeper`."""
-    d_layer = d_last
-    for depth in reversed(range(len(layers))):
-        # Where relu or the mask gave 0, the gradient is 0.
-        d_layer = torch.ops.aten.threshold_backward(d_layer, layers[depth], 0)
-        if masks:
-            d_layer *= masks[depth]
-        if depth:
-            flat = d_layer.flatten(0, 1)
-            d_deeper[2 * depth - 1].add_(flat.sum(0))
-            flat = flat.to(products)
-            d_deeper[2 * depth - 2].add_(flat.t() @ layers[depth - 1].flatten(0, 1).to(products))
-            d_layer = (flat @ deeper[2 * depth - 2].to(products)).to(d_last.dtype).view_as(d_last)
+    """The gradient of the sum that the first layer's relu was applied to. Those of `deeper` are added to `d_deeper`.
+
+    It is in the type of products if there are further layers.
+
+    Shape: d_scores [A, B], the gradient of layers[-1] @ readout; masks: all that `further_layers` had, in any shape.
+    """
+    # A mask is 0 or one other number. Where relu or the mask gave 0, the gradient is 0, so only that number is needed.
+    factor = 1.0 if masks is None else masks.amax()
+    d_layer: Tensor = torch.ops.aten.threshold_backward(d_scores[:, :, None] * (readout * factor), layers[-1], 0)
+    for depth in reversed(range(1, len(layers))):
+        weight = (deeper[2 * depth - 2] * factor).to(products)
+        flat = d_layer.flatten(0, 1)
+        d_deeper[2 * depth - 1].add_(flat.sum(0, dtype=d_scores.dtype))
+        flat = flat.to(products)
+        d_deeper[2 * depth - 2].add_(flat.t() @ layers[depth - 1].flatten(0, 1))
+        d_layer = torch.ops.aten.threshold_backward((flat @ weight).view_as(d_layer), layers[depth - 1], 0)
     return d_layer

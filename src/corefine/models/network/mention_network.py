@@ -76,8 +76,8 @@ class MentionNetwork(torch.autograd.Function):
             )
             d_scores = gradients[0][rows].t().contiguous()  # [W, B]
             d_readout.addmv_(layers[-1].flatten(0, 1).t(), d_scores.flatten())
-            d_last = d_scores[:, :, None] * readout
-            d_first = back_through_layers(d_last, layers, _masks(masks, rows), deeper, d_deeper, ctx.products)
+            d_first = back_through_layers(d_scores, readout, layers, masks, deeper, d_deeper, ctx.products)
+            d_first = d_first.to(starts.dtype)
 
             torch.sum(d_first, 0, out=d_starts[rows])
             d_widths += d_first.sum(1)

@@ -77,13 +77,13 @@ class PairNetwork(torch.autograd.Function):
             )
             d_scores = gradients[0][rows]  # [B, K]
             d_readout.addmv_(layers[-1].flatten(0, 1).t(), d_scores.flatten())
-            d_last = d_scores[:, :, None] * readout
-            d_first = back_through_layers(d_last, layers, _masks(masks, rows), deeper, d_deeper, weight.dtype)
+            d_first = back_through_layers(d_scores, readout, layers, masks, deeper, d_deeper, weight.dtype)
 
             others, flat = candidates[rows].flatten(), d_first.flatten(0, 1)
-            d_left[rows] = d_first.sum(1)
-            d_right.index_add_(0, others, flat)
-            d_table.index_add_(0, codes[rows].flatten(), flat)
+            whole = flat.to(left.dtype)
+            d_left[rows] = whole.view_as(d_first).sum(1)
+            d_right.index_add_(0, others, whole)
+            d_table.index_add_(0, codes[rows].flatten(), whole)
             flat = flat.to(weight.dtype)
             d_weight += flat.t() @ products.flatten(0, 1)
             d_products = (flat @ weight).view_as(products)

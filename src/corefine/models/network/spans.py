@@ -21,6 +21,9 @@ from corefine.models.network.mention_network import MentionNetwork
 
 MASKED = float("-inf")
 
+LEAST_LOGIT = -80.0
+"""Log-weights in the head of a span are at least this far below the largest, so that none of their sums is 0."""
+
 TOKENS_AT_ONCE = 8_192
 """Tokens whose spans are scored at once, to limit memory."""
 
@@ -87,7 +90,8 @@ class SpanScorer(nn.Module):
 
         Shape: tokens [T, D], sentences [T].
         """
-        attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
+        with torch.autocast(tokens.device.type, enabled=False):  # float32 is faster for a single column
+            attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
         reach = TOKENS_AT_ONCE + self.config.max_span_width - 1
@@ -148,15 +152,15 @@ class SpanScorer(nn.Module):
             dim=1,
         )
         reach = self.config.max_span_width
-        logits = self._lengthened(attention[:, None]).unfold(0, reach, 1).float()  # [T, 1, W]
-        triangle = torch.ones(reach, reach, dtype=torch.bool, device=tokens.device).tril()
-        weights = logits.masked_fill(~triangle, MASKED).softmax(2)  # [T, W, W] of each token in the head of each span
+        logits = self._lengthened(attention[:, None]).squeeze(1).unfold(0, reach, 1).float()  # [T, W]
+        weights = (logits - logits.detach().amax(1, keepdim=True)).clamp(min=LEAST_LOGIT).exp()
+        shares = weights / weights.cumsum(1)  # [T, W] of the last token of each span in its head
         scores: Tensor = MentionNetwork.apply(  # type: ignore[no-untyped-call]
             F.linear(self._ends(tokens), start, self.first.bias).float(),
             self._lengthened(F.linear(self._ends(tokens), end).float()),
             self._lengthened(F.linear(self._heads(tokens), head).float()),
             F.linear(self.widths.weight, width).float(),
-            weights.diagonal(dim1=1, dim2=2),  # of the last token
+            shares,
             self.score.weight[0],
             self._masks(tokens),
             torch.is_grad_enabled(),
