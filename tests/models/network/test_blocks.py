@@ -129,7 +129,8 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 def same(one: Prediction, other: Prediction) -> None:
     assert one.spans == other.spans
-    # equal scores: rounding decides their order
+    # Candidates are compared without their order, which rounding decides where scores are equal.
+    assert np.array_equal(np.sort(one.candidates), np.sort(other.candidates))
     assert np.allclose(one.probabilities[:, 0], other.probabilities[:, 0], atol=1e-5)
     assert np.allclose(np.sort(one.probabilities), np.sort(other.probabilities), atol=1e-5)
     assert decode(one) == decode(other)

@@ -91,7 +91,7 @@ class SpanScorer(nn.Module):
         Shape: tokens [T, D], sentences [T].
         """
         with torch.autocast(tokens.device.type, enabled=False):  # float32 is faster for a single column
-            attention = self.attention(self._heads(tokens)).squeeze(1)  # [T]
+            attention = self.attention(self._heads(tokens).float()).squeeze(1)  # [T]
         if not len(tokens):
             return MentionScores(tokens.new_zeros(0, self.config.max_span_width), tokens, attention)
         reach = TOKENS_AT_ONCE + self.config.max_span_width - 1
