@@ -2,13 +2,14 @@
 
 Mention scores came from windows over the tokens: every span of a block had a row of its own, and autograd kept all of
 them. Layers were mixed in one array, dropout was torch's, and the pair network computed its layers again in the
-backward pass.
+backward pass, where each step of a gradient was an array of its own. Equal spans were found by sorting rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import torch
@@ -67,6 +68,8 @@ def earlier_parts(model: Model) -> Iterator[None]:
         "corefine.models.network.pairs.dropout_mask": _mask,
         "corefine.models.network.ranker.mix_layers": _mix,
         "corefine.models.network.pair_network.MOST_KEPT": 0,
+        "corefine.models.network.pair_network.back_through_layers": _back_through_layer,
+        "corefine.models.network.pair_features._numbered": _numbered,
     }
     with ExitStack() as stack:
         for name, value in changed.items():
@@ -81,3 +84,15 @@ def _mask(share: float, *shape: int, device: torch.device) -> Tensor:
 
 def _mix(weights: Tensor, states: Tensor) -> Tensor:
     return torch.einsum("l,lth->th", weights, states.float())
+
+
+def _back_through_layer(
+    d_scores: Tensor, readout: Tensor, layers: Sequence[Tensor], masks: Tensor | None, *_: Any
+) -> Tensor:
+    """Through the only hidden layer that the pair network of the default recipe has."""
+    d_layer: Tensor = torch.ops.aten.threshold_backward(d_scores[:, :, None] * readout, layers[0], 0)
+    return d_layer if masks is None else d_layer.mul_(masks.amax())
+
+
+def _numbered(rows: Tensor) -> Tensor:
+    return torch.unique(rows, dim=0, return_inverse=True)[1]

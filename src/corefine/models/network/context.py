@@ -10,6 +10,7 @@ them. For a document of one block this is the same as calling the layer.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -133,11 +134,11 @@ def _scan(keep: Tensor, gain: Tensor) -> Tensor:
     padding = (0, 0, 0, count * size - length)
     kept = F.pad(keep, padding).view(count, size, width).transpose(0, 1).contiguous()  # [size, chunks, W]
     states = F.pad(gain, padding).view(count, size, width).transpose(0, 1).contiguous()
-    for at in range(1, size):
-        states[at].addcmul_(kept[at], states[at - 1])
-        kept[at] *= kept[at - 1]  # from here on: how much is left of the state before the chunk
+    for (left_before, state_before), (left, state) in pairwise(zip(kept.unbind(), states.unbind(), strict=True)):
+        state.addcmul_(left, state_before)
+        left *= left_before  # from here on: how much is left of the state before the chunk
     carried = states[-1].clone()  # [chunks, W] the state at the end of each chunk
-    for chunk in range(1, count):
-        carried[chunk].addcmul_(kept[-1, chunk], carried[chunk - 1])
+    for (_, state_before), (left, state) in pairwise(zip(kept[-1].unbind(), carried.unbind(), strict=True)):
+        state.addcmul_(left, state_before)
     states[:, 1:].addcmul_(kept[:, 1:], carried[:-1])
     return states.transpose(0, 1).reshape(-1, width)[:length]

@@ -43,8 +43,8 @@ def further_layers(
     for depth in range(1, len(deeper) // 2 + 1):
         weight, bias = deeper[2 * depth - 2 : 2 * depth]
         layers[-1] = layers[-1].to(products)
-        layer = layers[-1].flatten(0, 1) @ weight.t().to(products)
-        layer = (layer + bias).relu_().view_as(first)
+        layer = torch.addmm(bias.to(products), layers[-1].flatten(0, 1), weight.t().to(products))
+        layer = layer.to(first.dtype).relu_().view_as(first)
         if masks:
             layer *= masks[depth]
         layers.append(layer)
@@ -68,12 +68,18 @@ def back_through_layers(
     """
     # A mask is 0 or one other number. Where relu or the mask gave 0, the gradient is 0, so only that number is needed.
     factor = 1.0 if masks is None else masks.amax()
-    d_layer: Tensor = torch.ops.aten.threshold_backward(d_scores[:, :, None] * (readout * factor), layers[-1], 0)
+    d_layer = _where_positive(d_scores[:, :, None] * (readout * factor), layers[-1])
     for depth in reversed(range(1, len(layers))):
         weight = (deeper[2 * depth - 2] * factor).to(products)
         flat = d_layer.flatten(0, 1)
         d_deeper[2 * depth - 1].add_(flat.sum(0, dtype=d_scores.dtype))
         flat = flat.to(products)
         d_deeper[2 * depth - 2].add_(flat.t() @ layers[depth - 1].flatten(0, 1))
-        d_layer = torch.ops.aten.threshold_backward((flat @ weight).view_as(d_layer), layers[depth - 1], 0)
+        d_layer = _where_positive((flat @ weight).view_as(d_layer), layers[depth - 1])
     return d_layer
+
+
+def _where_positive(gradient: Tensor, layer: Tensor) -> Tensor:
+    """The gradient, set to 0 in place where the layer is not above 0."""
+    cut: Tensor = torch.ops.aten.threshold_backward.grad_input(gradient, layer, 0, grad_input=gradient)
+    return cut

@@ -42,7 +42,7 @@ class SpanWords:
     def of(cls, inputs: TokenFeatures, top: TopSpans) -> SpanWords:
         words = _inside(inputs.words, top)  # [N, R]
         return cls(
-            strings=torch.unique(words, dim=0, return_inverse=True)[1] if len(top) else top.starts,
+            strings=_numbered(words),
             last=inputs.words[top.ends],
         )
 
@@ -57,6 +57,14 @@ def speakers(inputs: TokenFeatures, top: TopSpans, own: Tensor, others: Tensor) 
     who = inputs.speakers[top.starts]
     known = (who[own] > 0) & (who[others] > 0)
     return torch.where(known, 1 + (who[own] == who[others]).long(), 0)
+
+
+def _numbered(rows: Tensor) -> Tensor:
+    """[N] the same number for equal rows. Much faster than `torch.unique` of rows."""
+    numbers = rows[:, 0]
+    for column in rows.t()[1:]:
+        numbers = torch.unique(numbers * (rows.max() + 1) + column, return_inverse=True)[1]
+    return numbers
 
 
 def _inside(values: Tensor, top: TopSpans) -> Tensor:

@@ -114,7 +114,8 @@ class SpanScorer(nn.Module):
         # the gradient of `index_select` takes less time than that of an index
         tokens = self._heads(mentions.tokens).index_select(0, inside.flatten())
         tokens = tokens.view(*inside.shape, self.head_width)  # [N, R, D]
-        head = torch.bmm(weights[:, None], tokens).squeeze(1)  # [N, D]
+        with torch.autocast(tokens.device.type, enabled=False):  # converting takes longer than these products
+            head = torch.bmm(weights[:, None].to(tokens.dtype), tokens).squeeze(1)  # [N, D]
         ends = self._ends(mentions.tokens)
         return torch.cat(
             [
@@ -170,11 +171,11 @@ class SpanScorer(nn.Module):
 
     def _ends(self, tokens: Tensor) -> Tensor:
         """The dimensions of the states that start and end use."""
-        return tokens[:, : self.ends_width]
+        return tokens if self.ends_width == tokens.shape[1] else tokens[:, : self.ends_width]
 
     def _heads(self, tokens: Tensor) -> Tensor:
         """The dimensions of the states that the head uses."""
-        return tokens[:, -self.head_width :]
+        return tokens if self.head_width == tokens.shape[1] else tokens[:, -self.head_width :]
 
     def _lengthened(self, values: Tensor) -> Tensor:
         """[T, .] -> [T + W - 1, .]: zeros for the tokens that spans at the end of the document lack."""
