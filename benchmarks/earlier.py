@@ -95,4 +95,5 @@ def _back_through_layer(
 
 
 def _numbered(rows: Tensor) -> Tensor:
-    return torch.unique(rows, dim=0, return_inverse=True)[1]
+    numbers: Tensor = torch.unique(rows, dim=0, return_inverse=True)[1]
+    return numbers

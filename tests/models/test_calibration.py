@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from corefine.annotation.labels import Labels
-from corefine.models.calibration import CAUTION, TEMPERATURES, THRESHOLDS, calibrate, link_as_expected
+from corefine.document import Document
+from corefine.models.calibration import CAUTION, TEMPERATURES, THRESHOLDS, calibrate, link_as_expected, set_calibration
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import SpanRanker
 from corefine.models.storage.checkpoint import load_model
@@ -36,38 +37,96 @@ def test_calibration_sets_what_it_returns(model: Model) -> None:
     assert (model.config.head.temperature, model.config.head.threshold) == (found.temperature, found.threshold)
 
 
+@pytest.fixture
+def soft(model: Model) -> Model:
+    """The same model, with probabilities that are far from 0 and 1."""
+    set_calibration(model, 3.0, 0.5)
+    return model
+
+
+def answered(document: Document, expected: float | None, *, linked: bool = True) -> Labels:
+    """Answers about the second mention of each entity, and what the model that asked expected of each of them."""
+    groups = [tuple(sorted(cluster)[:2]) for cluster in document.clusters if len(cluster) > 1]
+    asked = tuple((mention, expected) for _, mention in groups if expected is not None)
+    if linked:
+        return Labels(document, full=False, together=tuple(groups), expected=asked)
+    return Labels(document, full=False, first=tuple(mention for _, mention in groups), expected=asked)
+
+
+def links(model: Model) -> int:
+    """How many mentions the model links."""
+    predictions = map(model.predict, DOCUMENTS)
+    return sum(int((each.probabilities[:, 0] < each.threshold).sum()) for each in predictions)
+
+
 def test_as_many_mentions_are_linked_as_the_model_expects(model: Model) -> None:
-    threshold = link_as_expected(model, DOCUMENTS)
+    threshold = link_as_expected(model, list(map(Labels.gold, DOCUMENTS)))  # nothing is asked, so nothing is corrected
     assert model.config.head.threshold == threshold
-    predictions = [model.predict(document) for document in DOCUMENTS]
-    linked = sum(int((each.probabilities[:, 0] < each.threshold).sum()) for each in predictions)
-    expected = sum(float((1 - each.probabilities[:, 0]).sum()) for each in predictions)
-    assert linked == pytest.approx(CAUTION * expected, abs=2)
+    expected = sum(float((1 - model.predict(document).probabilities[:, 0]).sum()) for document in DOCUMENTS)
+    assert links(model) == pytest.approx(CAUTION * expected, abs=2)
 
 
-def test_more_candidates_in_prediction_promise_no_more_links(model: Model) -> None:
+def test_answers_that_differ_from_what_was_expected_change_the_number_of_links(soft: Model) -> None:
+    def made(expected: float | None, *, linked: bool) -> int:
+        link_as_expected(soft, [answered(document, expected, linked=linked) for document in DOCUMENTS])
+        return links(soft)
+
+    assert made(0.01, linked=True) > made(None, linked=True)  # a model that expects too few links
+    assert made(0.99, linked=False) < made(None, linked=False)
+
+
+def test_only_the_later_half_of_the_answers_corrects_what_is_expected(soft: Model) -> None:
+    labels = [answered(document, 0.01) for document in DOCUMENTS]
+    earlier = [
+        replace(
+            each,
+            expected=tuple(
+                (span, 0.99 if at < len(each.expected) // 2 else chance)
+                for at, (span, chance) in enumerate(each.expected)
+            ),
+        )
+        for each in labels
+    ]
+    assert link_as_expected(soft, labels) == link_as_expected(soft, earlier)
+    assert link_as_expected(soft, labels) != link_as_expected(soft, [replace(each, expected=()) for each in labels])
+
+
+def test_mentions_that_answers_settle_count_as_they_say(soft: Model) -> None:
+    """If answers say that nothing in a document is linked, no link is expected."""
+    document = DOCUMENTS[0]
+    prediction = soft.predict(document)
+    threshold = link_as_expected(soft, [Labels(document, full=False, first=prediction.spans)])
+    assert int((prediction.probabilities[:, 0] < threshold).sum()) == 0
+
+
+def test_more_candidates_in_prediction_promise_no_more_links(soft: Model) -> None:
     """Probabilities are those of training, with few candidates. Those of many more would add up to too many links."""
-    config = replace(model.config, head=replace(model.config.head, candidates=2, candidates_predicted=40))
-    wide = Model(config, model.encoder, SpanRanker(config, model.encoder.width, model.encoder.layers))
-    wide.load_tensors(model.tensors())
-    narrow_rows, rows = ([scores[:, :columns] for scores in map(wide.scores, DOCUMENTS)] for columns in (3, None))
-    expected = sum(float((1 - scores.softmax(1)[:, 0]).sum()) for scores in narrow_rows)
-    assert expected < sum(float((1 - scores.softmax(1)[:, 0]).sum()) for scores in rows)
-    threshold = link_as_expected(wide, DOCUMENTS)
-    linked = sum(int((scores.softmax(1)[:, 0] < threshold).sum()) for scores in rows)
-    assert linked == pytest.approx(CAUTION * expected, abs=2)
+    config = replace(soft.config, head=replace(soft.config.head, candidates=2, candidates_predicted=40))
+    wide = Model(config, soft.encoder, SpanRanker(config, soft.encoder.width, soft.encoder.layers))
+    wide.load_tensors(soft.tensors())
+    labels = list(map(Labels.gold, DOCUMENTS))
+    link_as_expected(wide, labels)
+    corrected = links(wide)
+    wide.config = replace(config, head=replace(config.head, candidates=40))  # as if it had been trained with as many
+    link_as_expected(wide, labels)
+    assert corrected < links(wide)
+
+
+def test_documents_without_mentions_leave_the_threshold(model: Model) -> None:
+    before = model.config.head.threshold
+    assert link_as_expected(model, [Labels.gold(Document.from_sentences("empty", []))]) == before
 
 
 @pytest.mark.parametrize(
     ("full", "answers", "policy", "chosen_anew"),
     [
-        (True, False, "linked", False),
+        (True, False, "linked", True),
         (False, True, "linked", True),
         (False, False, "pseudo", False),
         (False, True, "pseudo", False),  # the model's own labels only confirm what it expects
     ],
 )
-def test_without_development_documents_answered_ones_set_the_threshold(
+def test_without_development_documents_those_learnt_from_set_the_threshold(
     tmp_path: Path, full: bool, answers: bool, policy: str, chosen_anew: bool
 ) -> None:
     labels = [

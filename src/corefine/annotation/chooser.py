@@ -11,7 +11,7 @@ import numpy as np
 from corefine.annotation.groups import FEWEST, EqualWords, group_of, mass_within
 from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.annotation.question import Protocol, Question, Reply
-from corefine.annotation.revision import Mask, Revision
+from corefine.annotation.revision import EPSILON, Mask, Revision
 from corefine.annotation.selectors import Entropy, MentionEntropy, PairwiseEntropy, Sampled, Selector
 from corefine.annotation.selectors.entropy import likely_mentions, mention_probability, pair_entropies
 from corefine.document import Span
@@ -20,6 +20,8 @@ from corefine.prediction import NONE, Floats, Indices
 
 AT_ONCE = 64
 """How many rows have their gain computed at once."""
+DIGITS = 6
+"""Decimals of the probability that a mention has an antecedent, which is kept with each question."""
 SURE = 0.5
 """An entity with this probability is proposed even if none of its mentions is likely by itself."""
 
@@ -177,6 +179,7 @@ class Chooser:
             protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
             score=score,
+            linked=round(float(1.0 - self.revision.rows[row, EPSILON]), DIGITS),
         )
 
     def _scores_of(self, rows: Mask) -> Floats:

@@ -27,6 +27,8 @@ class Labels:
     no_mentions  spans that are not mentions, according to answers
     certainty    for each top span that no answer settled: the probability of its label, given model and answers
     complete     parts of the document that people annotated in full: the clusters contain all their mentions
+    expected     for each mention that was asked about: the probability that it has an antecedent, as the model that
+                 asked saw it before the answer; in the order of the answers
     """
 
     document: Document
@@ -38,6 +40,7 @@ class Labels:
     no_mentions: tuple[Span, ...] = ()
     complete: tuple[Span, ...] = ()
     mentions: tuple[Span, ...] = ()
+    expected: tuple[tuple[Span, float], ...] = ()
 
     @classmethod
     def gold(cls, document: Document) -> Labels:
@@ -63,6 +66,11 @@ class Labels:
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
             complete=session.complete,
             mentions=tuple(sorted(span for span in session.said_mentions() if links.is_mention(span))),
+            expected=tuple(
+                (question.mention, question.linked)
+                for question in (entry.question for entry in session.answers)
+                if question.linked is not None
+            ),
         )
 
     @property
@@ -72,9 +80,10 @@ class Labels:
         return frozenset(span for group in groups for span in group if len(span.parts) == 1)
 
     @property
-    def settled(self) -> int:
-        """How many mentions have an antecedent, or none, according to answers."""
-        return sum(len(group) - 1 for group in self.together) + len(self.first)
+    def settled(self) -> dict[Span, bool]:
+        """The mentions of which answers say whether they have an antecedent, and whether they have one."""
+        linked = (span for group in self.together for span in sorted(group)[1:])
+        return dict.fromkeys(linked, True) | dict.fromkeys(self.first, False)
 
     def teach(self, policy: LabelPolicy) -> bool:
         """Whether training can learn anything from these labels. With some policies it learns from answers only."""
@@ -94,6 +103,7 @@ class Labels:
             **({"no_mentions": [span_to_json(span) for span in self.no_mentions]} if self.no_mentions else {}),
             **({"complete": [span_to_json(span) for span in self.complete]} if self.complete else {}),
             **({"mentions": [span_to_json(span) for span in self.mentions]} if self.mentions else {}),
+            **({"expected": [[span_to_json(span), chance] for span, chance in self.expected]} if self.expected else {}),
         }
 
     @classmethod
@@ -109,6 +119,7 @@ class Labels:
             no_mentions=tuple(map(span_from_json, fields.get("no_mentions", ()))),
             complete=tuple(map(span_from_json, fields.get("complete", ()))),
             mentions=tuple(map(span_from_json, fields.get("mentions", ()))),
+            expected=tuple((span_from_json(span), chance) for span, chance in fields.get("expected", ())),
         )
 
 

@@ -116,6 +116,7 @@ class AnswerEntry:
             "probability": question.probability,
             "score": question.score,
             **({"group": [span_to_json(span) for span in question.group]} if question.group else {}),
+            **({"linked": question.linked} if question.linked is not None else {}),
             **self.answer.to_json(),
             "seconds": self.seconds,
         }
@@ -131,6 +132,7 @@ class AnswerEntry:
             probability=fields["probability"],
             score=fields["score"],
             group=tuple(map(span_from_json, fields.get("group", ()))),
+            linked=fields.get("linked"),
         )
         return cls(question, Answer.from_json(fields), fields["seconds"])
 

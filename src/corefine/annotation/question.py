@@ -54,6 +54,8 @@ class Question:
     antecedent     what is proposed; None if the protocol proposes nothing
     probability    of the proposed antecedent given all answers so far, or of being a mention if that is asked
     score          the selector's score, the largest of all open questions
+    linked         the probability that the mention has an antecedent at all, given all answers so far; None if that is
+                   not known, as for a group
     group          the mentions that a group question asks about, in document order; `mention` is one of them
     """
 
@@ -64,6 +66,7 @@ class Question:
     probability: float = 0.0
     score: float = 0.0
     group: tuple[Span, ...] = ()
+    linked: float | None = None
 
     @property
     def id(self) -> str:

@@ -4,32 +4,40 @@ Both are chosen on development documents after training. A trained ranker is ove
 temperature makes the labels of the development documents as probable as possible. The threshold does not change
 probabilities; it decides when a mention is linked.
 
-Without development documents only the threshold is chosen: the model then links about as many mentions as it expects to
-have an antecedent. In a new field its threshold from elsewhere links far too few of them, or far too many.
+Without development documents only the threshold is chosen: the model then links about as many mentions as are expected
+to have an antecedent. In a new field a model expects far too few links, or too many. Answers correct that: when a
+question was asked, no model had learnt from its answer, so answers show how often a mention really has an antecedent at
+the probability that the model gave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 from torch import Tensor
 
 from corefine.annotation.labels import Labels
-from corefine.annotation.revision import decode
+from corefine.annotation.revision import EPSILON, decode
 from corefine.document import Document
 from corefine.models.network.model import Model
 from corefine.models.training.loss import targets_for
-from corefine.prediction import Floats
+from corefine.prediction import Floats, Prediction
 from corefine.scores.results import Counts
 
 TEMPERATURES = np.geomspace(0.5, 3.0, 36)
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 LOWEST, HIGHEST = 0.05, 0.95
-CAUTION = 0.85
+CAUTION = 0.9
 """A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
+SUREST = 1e-6
+"""No probability counts as closer to 0 or 1 than this."""
+WIDEST = 40.0
+"""The largest correction of log-odds. It turns every probability into 0 or 1."""
 BINS = 15
 
 
@@ -64,20 +72,65 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
     return Calibration(temperature, THRESHOLDS[best], before, after)
 
 
-def link_as_expected(model: Model, documents: Sequence[Document]) -> float:
-    """Set the threshold at which the model links as many mentions of these documents as it expects, and return it.
+def link_as_expected(model: Model, labels: Sequence[Labels]) -> float:
+    """Set the threshold at which the model links as many mentions of these documents as is expected, and return it.
 
-    It expects what its probabilities add up to with as many candidates as in training. With more candidates, many small
-    probabilities would add up to links that are not there.
+    Mentions that answers settle count as they say. All others count by the model's probabilities, corrected by how
+    often answers said something else than was expected.
     """
-    trained = 1 + model.config.head.candidates  # columns; the best candidates come first
-    rows = [model.scores(document) / model.config.head.temperature for document in documents]
-    wanted = int(CAUTION * sum(float((1 - scores[:, :trained].softmax(1)[:, 0]).sum()) for scores in rows))
-    chances = np.sort(np.concatenate([scores.softmax(1)[:, 0].numpy() for scores in rows]))
-    threshold = chances[min(wanted, len(chances) - 1)] if len(chances) else model.config.head.threshold
-    threshold = round(float(np.clip(threshold, LOWEST, HIGHEST)), 3)
+    predictions = [model.predict(each.document) for each in labels]
+    if not any(map(len, predictions)):
+        return model.config.head.threshold
+    no_antecedent = np.concatenate([each.probabilities[:, EPSILON] for each in predictions])
+    odds = logit(np.clip(1.0 - no_antecedent, SUREST, 1.0 - SUREST))
+    usual = _correction_to_training(odds, predictions, 1 + model.config.head.candidates)
+    known = np.concatenate([_known(each, prediction) for each, prediction in zip(labels, predictions, strict=True)])
+    linked = np.where(np.isnan(known), expit(odds + _correction_by_answers(labels, usual)), known)
+    wanted = min(int(CAUTION * linked.sum()), len(linked) - 1)
+    threshold = round(float(np.clip(np.sort(no_antecedent)[wanted], LOWEST, HIGHEST)), 3)
     set_calibration(model, model.config.head.temperature, threshold)
     return threshold
+
+
+def _correction_to_training(odds: Floats, predictions: Sequence[Prediction], columns: int) -> float:
+    """The correction of log-odds by which links add up to what they do with as many candidates as in training.
+
+    Prediction considers more. The small probabilities of many more candidates add up to links that are not there.
+    """
+    best = [each.probabilities[:, :columns] for each in predictions]  # the best candidates come first
+    expected = sum(float((1.0 - rows[:, EPSILON] / rows.sum(axis=1)).sum()) for rows in best)
+    return _root(lambda correction: float(expit(odds + correction).sum()) - expected)
+
+
+def _correction_by_answers(labels: Sequence[Labels], usual: float) -> float:
+    """The most probable correction of log-odds, given the answers; near `usual` if there are few.
+
+    Its prior has a standard deviation of 1. Of each document, only the later half of its answers is used: the models
+    that asked these questions had learnt from the others.
+    """
+    chances: list[float] = []
+    said: list[bool] = []
+    for each in labels:
+        settled = each.settled
+        answered = [(span, chance) for span, chance in each.expected if span in settled]
+        for span, chance in answered[len(answered) // 2 :]:
+            chances.append(chance)
+            said.append(settled[span])
+    odds = logit(np.clip(chances, SUREST, 1.0 - SUREST))
+    return _root(lambda correction: float((expit(odds + correction) - said).sum()) + correction - usual)
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a rising function is 0, or the end of the interval nearest to that."""
+    if rising(-WIDEST) >= 0.0:
+        return -WIDEST
+    return WIDEST if rising(WIDEST) <= 0.0 else float(brentq(rising, -WIDEST, WIDEST))
+
+
+def _known(labels: Labels, prediction: Prediction) -> Floats:
+    """[N] 1 for mentions that answers link, 0 for those without an antecedent, NaN for all others."""
+    settled = labels.settled
+    return np.array([settled.get(span, np.nan) for span in prediction.spans], dtype=np.float64)
 
 
 def set_calibration(model: Model, temperature: float, threshold: float) -> None:

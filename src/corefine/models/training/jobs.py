@@ -163,7 +163,7 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 
 
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
-    """Calibrate the model on development documents, or else its threshold on the documents that have answers.
+    """Calibrate the model on development documents, or else its threshold on the documents that it learnt from.
 
     A policy that trains on the model's own labels, the unlinked ones too, makes the model expect what it linked before.
     The threshold that it began with is then the better one.
@@ -175,8 +175,8 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
         return asdict(calibrate(model, job.dev))
     if not training.label_policy.answers:
         return None
-    asked = [labels.document for labels in job.labels if not labels.full and labels.said]
-    return {"threshold": link_as_expected(model, asked)} if asked else None
+    taught = [labels for labels in job.labels if labels.teach(training.label_policy)]
+    return {"threshold": link_as_expected(model, taught)} if taught else None
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:

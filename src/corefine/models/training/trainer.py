@@ -318,7 +318,7 @@ class _Run:
 
 def _fewest_steps(taught: Sequence[Labels], config: TrainingConfig) -> float:
     """The number of steps that training takes at least. A long document is one step, however many answers it has."""
-    answers = sum(labels.settled for labels in taught) if config.label_policy.answers else 0
+    answers = sum(len(labels.settled) for labels in taught) if config.label_policy.answers else 0
     return max(config.min_steps, config.steps_per_answer * answers)
 
 

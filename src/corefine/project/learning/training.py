@@ -144,15 +144,14 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 def recipe_for(labels: Sequence[Labels]) -> Recipe:
     """The recipe for training on these labels.
 
-    Parts annotated in full have more to teach, so training takes more steps. They also show how many mentions to link,
-    so the threshold is not changed.
+    Parts annotated in full have more to teach, so training takes more steps.
     """
     from corefine.models.training.recipe import load_recipe
 
     recipe = load_recipe(RECIPE)
     if not any(each.full or each.complete for each in labels):
         return recipe
-    return replace(recipe, training=replace(recipe.training, min_steps=STEPS_IN_FULL, calibrate=False))
+    return replace(recipe, training=replace(recipe.training, min_steps=STEPS_IN_FULL))
 
 
 @dataclass(slots=True)
