@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corefine.annotation.labels import Labels
-from corefine.document import Document
-from corefine.models.calibration import CAUTION, TEMPERATURES, THRESHOLDS, calibrate, link_as_expected, set_calibration
+from corefine.document import Document, Span
+from corefine.models.calibration import (
+    CAUTION,
+    TEMPERATURES,
+    THRESHOLDS,
+    calibrate,
+    link_as_expected,
+    link_as_labelled,
+    set_calibration,
+)
+from corefine.models.evaluation import evaluate
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import SpanRanker
 from corefine.models.storage.checkpoint import load_model
@@ -53,9 +63,9 @@ def answered(document: Document, expected: float | None, *, linked: bool = True)
     return Labels(document, full=False, first=tuple(mention for _, mention in groups), expected=asked)
 
 
-def links(model: Model) -> int:
+def links(model: Model, documents: Sequence[Document] = DOCUMENTS) -> int:
     """How many mentions the model links."""
-    predictions = map(model.predict, DOCUMENTS)
+    predictions = map(model.predict, documents)
     return sum(int((each.probabilities[:, 0] < each.threshold).sum()) for each in predictions)
 
 
@@ -97,6 +107,31 @@ def test_mentions_that_answers_settle_count_as_they_say(soft: Model) -> None:
     prediction = soft.predict(document)
     threshold = link_as_expected(soft, [Labels(document, full=False, first=prediction.spans)])
     assert int((prediction.probabilities[:, 0] < threshold).sum()) == 0
+
+
+def test_in_parts_annotated_in_full_everything_is_known(soft: Model) -> None:
+    """What is not marked there has no antecedent; what is marked has one, but for the first of each entity."""
+    document = DOCUMENTS[0]
+    whole = (Span(0, len(document) - 1),)
+    marked = Labels(document, full=False, complete=whole)
+    nothing = Labels(document.with_clusters([]), full=False, complete=whole)
+    assert link_as_expected(soft, [nothing]) < link_as_expected(soft, [marked])
+    prediction = soft.predict(document)
+    linked = {span for cluster in document.clusters for span in sorted(cluster)[1:]} & set(prediction.spans)
+    assert links(soft, [document]) == pytest.approx(CAUTION * len(linked), abs=1)
+
+
+def test_documents_with_full_labels_show_the_best_threshold(model: Model) -> None:
+    temperature = model.config.head.temperature
+    chosen = link_as_labelled(model, DOCUMENTS)
+    assert model.config.head.threshold == chosen
+    assert model.config.head.temperature == temperature
+    scores = {}
+    for threshold in THRESHOLDS:
+        set_calibration(model, temperature, threshold)
+        scores[threshold] = evaluate(model.predict, DOCUMENTS).conll_f1
+    assert scores[chosen] > 0.9 * max(scores.values())  # the scores are smoothed before the best is chosen
+    assert scores[chosen] > min(scores.values())
 
 
 def test_more_candidates_in_prediction_promise_no_more_links(soft: Model) -> None:

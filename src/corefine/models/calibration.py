@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from torch import Tensor
 
+from corefine.annotation.completed import covers
 from corefine.annotation.labels import Labels
 from corefine.annotation.revision import EPSILON, decode
 from corefine.document import Document
@@ -59,6 +60,11 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
     temperature = round(float(TEMPERATURES[int(np.argmin(losses))]), 3)
     before, after = (calibration_error(rows, value) for value in (1.0, temperature))
     set_calibration(model, temperature, 0.5)
+    return Calibration(temperature, link_as_labelled(model, documents), before, after)
+
+
+def link_as_labelled(model: Model, documents: Sequence[Document]) -> float:
+    """Set the threshold that gives these documents the best F1, and return it."""
     predictions = [model.predict(document) for document in documents]
     scores = [
         Counts.total(
@@ -68,8 +74,8 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
         for threshold in THRESHOLDS
     ]
     best = max(range(len(THRESHOLDS)), key=lambda at: (round(_smooth(scores)[at], 3), -abs(THRESHOLDS[at] - 0.5)))
-    set_calibration(model, temperature, THRESHOLDS[best])
-    return Calibration(temperature, THRESHOLDS[best], before, after)
+    set_calibration(model, model.config.head.temperature, THRESHOLDS[best])
+    return THRESHOLDS[best]
 
 
 def link_as_expected(model: Model, labels: Sequence[Labels]) -> float:
@@ -128,9 +134,11 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 def _known(labels: Labels, prediction: Prediction) -> Floats:
-    """[N] 1 for mentions that answers link, 0 for those without an antecedent, NaN for all others."""
-    settled = labels.settled
-    return np.array([settled.get(span, np.nan) for span in prediction.spans], dtype=np.float64)
+    """[N] 1 for mentions that people linked, 0 for those without an antecedent, NaN where nobody said."""
+    known = dict.fromkeys((span for span in prediction.spans if covers(labels.complete, span)), False)
+    known |= {span: True for cluster in labels.document.clusters for span in cluster[1:] if span in known}
+    known |= labels.settled
+    return np.array([known.get(span, np.nan) for span in prediction.spans], dtype=np.float64)
 
 
 def set_calibration(model: Model, temperature: float, threshold: float) -> None:

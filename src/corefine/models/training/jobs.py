@@ -14,7 +14,7 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.calibration import calibrate, link_as_expected
+from corefine.models.calibration import calibrate, link_as_expected, link_as_labelled
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
@@ -165,18 +165,20 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     """Calibrate the model on development documents, or else its threshold on the documents that it learnt from.
 
-    A policy that trains on the model's own labels, the unlinked ones too, makes the model expect what it linked before.
-    The threshold that it began with is then the better one.
+    Documents with full labels show which threshold is best, though the model has learnt from them. Answers show how
+    many links to expect. A policy that trains on the model's own labels, the unlinked ones too, makes the model expect
+    what it linked before. The threshold that it began with is then the better one.
     """
     training = job.recipe.training
     if not training.calibrate:
         return None
     if job.dev:
         return asdict(calibrate(model, job.dev))
-    if not training.label_policy.answers:
-        return None
     taught = [labels for labels in job.labels if labels.teach(training.label_policy)]
-    return {"threshold": link_as_expected(model, taught)} if taught else None
+    if not training.label_policy.answers or not taught:
+        return None
+    full = [labels.document for labels in taught if labels.full]
+    return {"threshold": link_as_labelled(model, full) if full else link_as_expected(model, taught)}
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:
