@@ -9,7 +9,7 @@ After an answer only the parts that it touches are decoded again.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -54,7 +54,7 @@ class Decoder:
         self._links = links
         self._antecedent = [NONE] * nodes.rows
         self._strength = [0.0] * nodes.rows
-        self._followers: list[set[int]] = []  # of each node, the rows whose antecedent it is
+        self._followers: defaultdict[int, set[int]] = defaultdict(set)  # of nodes, the rows whose antecedent each is
         self._entity: list[int | None] = []  # of each node
         self.labels: Indices = np.zeros(0, dtype=np.int64)
         self._grow()
@@ -97,7 +97,6 @@ class Decoder:
         known, size = len(self.labels), len(self._nodes)
         if known < size:
             self.labels = np.concatenate([self.labels, np.arange(known, size, dtype=np.int64)])
-            self._followers += [set() for _ in range(known, size)]
             self._entity += [None] * (size - known)
 
     def _label(self, cluster: list[int]) -> list[int]:
@@ -131,7 +130,7 @@ class Decoder:
             seen.add(seed)
             part = [seed]
             for node in part:  # grows during the loop
-                tied = list(followers[node])
+                tied = list(followers.get(node, ()))
                 if node < rows and antecedent[node] != NONE:
                     tied.append(antecedent[node])
                 own = entity[node]
