@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from corefine import plugins
 from corefine.annotation.completed import is_whole
-from corefine.annotation.question import span_from_json, span_to_json
+from corefine.annotation.question import Question, span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 
@@ -48,11 +49,13 @@ class Labels:
         return cls(document.without_singletons())
 
     @classmethod
-    def from_session(cls, session: Session) -> Labels:
+    def from_session(cls, session: Session, asked: Iterable[Question] | None = None) -> Labels:
         """A session's answers, and the clusters that model and answers give together.
 
-        A document that was annotated in full has full labels, singletons included.
+        A document that was annotated in full has full labels, singletons included. `asked` are the questions that were
+        answered, if they were asked in other sessions.
         """
+        asked = [entry.question for entry in session.answers] if asked is None else asked
         links = session.links
         if is_whole(session.complete, session.document):
             return cls(session.relabelled())
@@ -66,11 +69,7 @@ class Labels:
             no_mentions=tuple(sorted(span for span in links.spans() if not links.is_mention(span))),
             complete=session.complete,
             mentions=tuple(sorted(span for span in session.said_mentions() if links.is_mention(span))),
-            expected=tuple(
-                (question.mention, question.linked)
-                for question in (entry.question for entry in session.answers)
-                if question.linked is not None
-            ),
+            expected=tuple((each.mention, each.linked) for each in asked if each.linked is not None),
         )
 
     @property

@@ -98,6 +98,8 @@ def test_read_answer_train_and_take_over(tmp_path: Path) -> None:
         assert (trained.kind, trained.state, trained.answers) == ("trained", "ready", 10), trained.message
         assert trained.f1 is not None
         assert not training.is_due(project)
+        expected = [chance for labels in training.Lesson.of(project).labels for _, chance in labels.expected]
+        assert expected, "training knows what the model expected when it asked"
         assert (project.models / "v3").is_dir()
         workspaces._looked_at = -10.0
         with workspaces.of(person) as workspace:

@@ -186,7 +186,7 @@ class Lesson:
             if snapshot.settings.hold_back:
                 lesson.held_back += hold_back(found, info.id)
             if found.session.entries:
-                lesson.labels.append(Labels.from_session(found.session))
+                lesson.labels.append(found.labels)
         return lesson
 
     def check(self) -> None:

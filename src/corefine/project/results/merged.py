@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from corefine.annotation.log import LogEntry
+from corefine.annotation.labels import Labels
+from corefine.annotation.log import AnswerEntry, LogEntry
+from corefine.annotation.question import Question
 from corefine.annotation.revision import decode
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
@@ -41,6 +43,13 @@ class Merged:
     left_out: list[AnswerSource] = field(default_factory=list)
     unsettled: int = 0
     _decided: Links = field(default_factory=Links)
+    _asked: dict[int, Question] = field(default_factory=dict)  # by the merged session's numbers
+
+    @property
+    def labels(self) -> Labels:
+        """What the session teaches. Its entries are edits; the questions that they answered are kept beside them."""
+        asked = (self._asked[entry.number] for entry in self.session.entries if entry.number in self._asked)
+        return Labels.from_session(self.session, asked)
 
     def add(self, source: AnswerSource, assertions: Sequence[Assertion], entry: LogEntry | None = None) -> None:
         mentions, complete, origin = ((), (), None) if entry is None else (entry.mentions, entry.complete, entry.source)
@@ -53,6 +62,8 @@ class Merged:
             self.unsettled += not self._is_settled(assertions, mentions)
         else:
             self.sources[outcome.number] = source
+            if isinstance(entry, AnswerEntry):
+                self._asked[outcome.number] = entry.question
             if source.number is None:
                 self._decided.add(outcome.number, *assertions)
 
