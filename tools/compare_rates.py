@@ -44,7 +44,7 @@ def main(
     if warm is None:
         raise InputError(f"{folder} is not a run that begins with a trained model")
     corpus = load_corpus(settings["corpus"], mirror=mirror)
-    labels = [each for each in _labels(folder, corpus.train) if each.said]
+    labels = [each for each in labels_of(folder, corpus.train) if each.said]
     halves = labels[::2], labels[1::2]
     print("rate     epochs  probability of an answer  F1 dev")  # noqa: T201
     for rate in RATES:
@@ -54,7 +54,7 @@ def main(
             print(f"{rate:<8g} {epochs:<7} {probability:<25.3f} {f1:.1f}", flush=True)  # noqa: T201
 
 
-def _labels(folder: Path, documents: Sequence[Document]) -> list[Labels]:
+def labels_of(folder: Path, documents: Sequence[Document]) -> list[Labels]:
     """The labels of each document after the last round."""
     by_name = {(document.name, document.part): document for document in documents}
     last: dict[Any, Labels] = {}

@@ -166,8 +166,8 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     """Calibrate the model on development documents, or else its threshold on the documents that it learnt from.
 
     Documents with full labels show which threshold is best, though the model has learnt from them. Answers show how
-    many links to expect. A policy that trains on the model's own labels, the unlinked ones too, makes the model expect
-    what it linked before. The threshold that it began with is then the better one.
+    many links to expect. Policies that do not tell answers from the model's own labels are the paper's, which has no
+    such rule: they keep the threshold that training began with.
     """
     training = job.recipe.training
     if not training.calibrate:
