@@ -80,7 +80,7 @@ class TrainingConfig(Config):
         0.0, "Weight of a loss on how far other spans at the same start or end outrank the mentions that answers link."
     )
     calibrate: bool = setting(
-        True, "Choose temperature and threshold on development documents; without any, the threshold on those learnt from."
+        True, "Choose temperature and threshold on development documents; without any, the threshold on training ones."
     )
     save_every: NonNegativeInt = setting(0, "Steps between saves within an epoch; 0: save after each epoch only.")
     mixed_precision: bool = setting(True, "Multiply matrices in bfloat16 on processors and GPUs that are fast at it.")
