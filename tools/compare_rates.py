@@ -23,7 +23,6 @@ import typer
 from corefine.annotation.labels import Labels
 from corefine.corpora import load_corpus
 from corefine.document import Document
-from corefine.errors import InputError
 from corefine.files import home_folder
 from corefine.models.evaluation import evaluate
 from corefine.models.load import load, model_folder
@@ -39,10 +38,10 @@ def main(
     folder: Annotated[Path, typer.Argument(help="The folder of a simulated run.")],
     mirror: Annotated[Path | None, typer.Option(help="Folder with corpora.", envvar="COREFINE_MIRROR")] = None,
 ) -> None:
-    settings = json.loads((folder / "config.json").read_bytes())["simulation"]
+    settings = settings_of(folder)
     warm = model_folder(settings["starter"])
     if warm is None:
-        raise InputError(f"{folder} is not a run that begins with a trained model")
+        raise typer.BadParameter(f"{folder} is not a run that begins with a trained model")
     corpus = load_corpus(settings["corpus"], mirror=mirror)
     labels = [each for each in labels_of(folder, corpus.train) if each.said]
     halves = labels[::2], labels[1::2]
@@ -52,6 +51,15 @@ def main(
             found = [_score(learnt, asked, warm, corpus.dev, rate, epochs) for learnt, asked in (halves, halves[::-1])]
             probability, f1 = fmean(each[0] for each in found), fmean(each[1] for each in found)
             print(f"{rate:<8g} {epochs:<7} {probability:<25.3f} {f1:.1f}", flush=True)  # noqa: T201
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """The settings of the simulated run in this folder."""
+    file = folder / "config.json"
+    if not file.is_file():
+        raise typer.BadParameter(f"{folder} is not the folder of a simulated run, such as OUT/cells/ours-q20-s0")
+    settings: dict[str, Any] = json.loads(file.read_bytes())["simulation"]
+    return settings
 
 
 def labels_of(folder: Path, documents: Sequence[Document]) -> list[Labels]:

@@ -9,16 +9,14 @@ documents.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
 
 import typer
 
-from compare_rates import labels_of
+from compare_rates import labels_of, settings_of
 from corefine.corpora import load_corpus
-from corefine.errors import InputError
 from corefine.files import home_folder
 from corefine.models.calibration import link_as_expected, link_as_labelled, set_calibration
 from corefine.models.evaluation import evaluate
@@ -32,7 +30,7 @@ def main(
 ) -> None:
     print("run                        its own    F1    by answers F1    best       F1")  # noqa: T201
     for folder in folders:
-        settings = json.loads((folder / "config.json").read_bytes())["simulation"]
+        settings = settings_of(folder)
         corpus = load_corpus(settings["corpus"], mirror=mirror).divided()
         model = _last_model(folder)
         temperature, own = model.config.head.temperature, model.config.head.threshold
@@ -48,7 +46,7 @@ def main(
 def _last_model(folder: Path) -> Model:
     rounds = sorted((folder / "checkpoints").glob("round-*"))
     if not rounds:
-        raise InputError(f"{folder} holds no model of a simulated run")
+        raise typer.BadParameter(f"{folder} holds no model of a simulated run")
     return load_model(rounds[-1] / "member-0", cache=home_folder() / "states")
 
 
