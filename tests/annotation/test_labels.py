@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from corefine.annotation.annotators import GoldAnnotator, annotate
 from corefine.annotation.labels import Labels
-from corefine.annotation.question import Answer
-from helpers.sessions import DOCUMENT, D, ask, fresh
+from corefine.annotation.question import Answer, Protocol
+from corefine.annotation.session import Session
+from helpers.sessions import DOCUMENT, PREDICTION, D, ask, fresh
 
 
 def test_labels_keep_what_the_model_expected_before_each_answer() -> None:
@@ -26,6 +27,15 @@ def test_later_answers_do_not_change_what_was_expected() -> None:
     restored = fresh()
     restored.replay(session.log)
     assert Labels.from_session(restored).expected == known
+
+
+def test_protocols_in_which_only_some_answers_say_whether_there_is_an_antecedent_test_nothing() -> None:
+    session = Session(DOCUMENT, PREDICTION, protocol=Protocol.PAIRWISE)
+    for _ in annotate(session, GoldAnnotator(DOCUMENT)):
+        pass
+    labels = Labels.from_session(session)
+    assert labels.settled
+    assert labels.expected == ()
 
 
 def test_labels_in_json() -> None:

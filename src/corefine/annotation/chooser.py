@@ -179,8 +179,18 @@ class Chooser:
             protocol=Protocol.FOLLOW_UP if nothing_to_propose else self._protocol,
             probability=probability,
             score=score,
-            linked=round(float(1.0 - self.revision.rows[row, EPSILON]), DIGITS),
+            linked=self._linked(row),
         )
+
+    def _linked(self, row: int) -> float | None:
+        """The probability that a row's mention has an antecedent, if every answer to this protocol says whether it has.
+
+        A pairwise yes says so and a no does not; "not a mention" does and "a mention" does not. What is left would be
+        no fair test of the probability.
+        """
+        if self._protocol in (Protocol.PAIRWISE, Protocol.MENTIONS):
+            return None
+        return round(float(1.0 - self.revision.rows[row, EPSILON]), DIGITS)
 
     def _scores_of(self, rows: Mask) -> Floats:
         """[N] the selector's scores; only those of these rows are up to date. Closed rows are never scored."""

@@ -55,7 +55,7 @@ class Question:
     probability    of the proposed antecedent given all answers so far, or of being a mention if that is asked
     score          the selector's score, the largest of all open questions
     linked         the probability that the mention has an antecedent at all, given all answers so far; None if that is
-                   not known, as for a group
+                   not known, as for a group, or if only some answers would say whether it has one, as in `pairwise`
     group          the mentions that a group question asks about, in document order; `mention` is one of them
     """
 
