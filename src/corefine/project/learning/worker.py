@@ -24,7 +24,7 @@ from corefine.errors import CorefineError, DamagedDocumentError, InputError
 from corefine.files import keep_details
 from corefine.models import rules
 from corefine.prediction import Prediction
-from corefine.project.learning import training
+from corefine.project.learning import takeover, training
 from corefine.project.learning.long_documents import Predict, predict_long
 from corefine.project.learning.supervisor import DATABASE
 from corefine.project.project import FACTS, Project
@@ -173,7 +173,7 @@ class Worker:
         self.report("loading")
         try:
             predict = _load(self.project, name)
-        except training.MODEL_ERRORS as error:
+        except takeover.MODEL_ERRORS as error:
             if name != "starter":
                 self._refused[name] = f"the model {name} cannot be used: {error}"
                 self.report("failed")
@@ -187,8 +187,8 @@ class Worker:
             return False
         self._scored.add(version.id)
         try:
-            f1 = training.held_out_f1(self.project, self.predictor(version))
-        except training.MODEL_ERRORS as error:
+            f1 = takeover.held_out_f1(self.project, self.predictor(version))
+        except takeover.MODEL_ERRORS as error:
             self.report("failed", message=f"{version.name} cannot be scored: {error}")
             return True
         self._write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
@@ -217,7 +217,7 @@ class Worker:
             return True
         try:
             prediction = predict_long(self.predictor(version), document)
-        except training.MODEL_ERRORS as error:
+        except takeover.MODEL_ERRORS as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
         if version.kind != TRAINED:
