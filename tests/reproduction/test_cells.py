@@ -37,8 +37,8 @@ def test_the_cells_of_the_whole_grid() -> None:
 def test_a_new_field_has_no_gold_and_the_apps_training() -> None:
     base = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
     cells = grid(base, preset="new-field")
-    assert len(cells) == 3 * (3 * 6 + 1)
-    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "full", "ours", "app", "gold"}
+    assert len(cells) == 3 * (3 * 7 + 1)
+    assert {cell.kind for cell in cells} == {"discrete", "pairwise", "random", "full", "ours", "app", "fitted", "gold"}
     assert all(cell.config.initial == 0 and cell.config.recipe == "app" for cell in cells)
     assert {cell.kind for cell in cells if cell.config.labels == "linked"} == {"ours", "app"}
     assert {cell.config.start for cell in cells} == {"first"}
@@ -49,6 +49,13 @@ def test_a_new_field_has_no_committee_as_all_members_would_be_the_starter() -> N
     kinds = {cell.kind for cell in grid(base, preset="new-field", groups=["selectors", "extensions"])}
     assert "lcc-mcu" in kinds
     assert not kinds & {"committee", "consensus"}
+
+
+def test_a_threshold_by_answers_is_only_compared_where_no_development_documents_set_it() -> None:
+    new_field = SimulationConfig.from_dict({**PRESETS["new-field"].settings, "corpus": "litbank"})
+    kinds = [{cell.kind for cell in grid(base, groups=["ours"])} for base in (new_field, SimulationConfig())]
+    assert "fitted" in kinds[0]
+    assert "fitted" not in kinds[1]
 
 
 def test_the_kind_app_asks_as_a_new_project_does() -> None:

@@ -135,6 +135,7 @@ class LabelPolicy:
     certainty     whether those are also weighted by how probable their label is
     unlinked      the weight of those rows that the clusters leave without an antecedent
     keep          how much all other rows are held to the probabilities of the model that training begins with
+    threshold     whether the labels also set the threshold for linking, if there are no development documents
     """
 
     answers: bool = False
@@ -142,12 +143,15 @@ class LabelPolicy:
     certainty: bool = False
     unlinked: float = 1.0
     keep: float = 0.0
+    threshold: bool = True
 
 
 def label_policy(name: str, rest: float) -> LabelPolicy:
     """The policy of that name.
 
-    pseudo      the clusters are the labels, whether they come from the model or from people (the paper's policy)
+    pseudo      the clusters are the labels, whether they come from the model or from people; the threshold stays as it
+                was (the paper's policy)
+    fitted      as pseudo, but answers set the threshold
     answered    only answers count
     mix         answers count fully, the clusters count `rest` for all other rows
     certain     as pseudo, but uncertain labels count less
@@ -158,10 +162,11 @@ def label_policy(name: str, rest: float) -> LabelPolicy:
     kept        answers count fully; all other rows are only held to the probabilities that the model began with
     """
     policies = {
-        "pseudo": LabelPolicy(),
+        "pseudo": LabelPolicy(threshold=False),
+        "fitted": LabelPolicy(),
         "answered": LabelPolicy(answers=True, unanswered=0.0),
         "mix": LabelPolicy(answers=True, unanswered=rest),
-        "certain": LabelPolicy(certainty=True),
+        "certain": LabelPolicy(certainty=True, threshold=False),
         "linked": LabelPolicy(answers=True, certainty=True, unlinked=0.0, keep=KEEP_BESIDE_LINKS),
         "kept": LabelPolicy(answers=True, unanswered=0.0, keep=KEEP),
     }

@@ -32,6 +32,7 @@ STYLES = {
     "discrete": Style("discrete, entropy", "o", "-", "#1b3a6b"),
     "ours": Style("ours", "d", "-", "#c77700"),
     "app": Style("ours, with the app's questions", "H", (0, (4, 2)), "#00798c"),
+    "fitted": Style("discrete, entropy, with our threshold", "p", (0, (3, 1, 1, 1)), "#5b86c4"),
     "pairwise": Style("pairwise, entropy", "s", "--", "#b3331d"),
     "random": Style("discrete, random", "^", ":", "#4d4d4d"),
     "committee": Style("discrete, committee", "D", "-.", "#2e7d32"),
@@ -42,7 +43,7 @@ STYLES = {
     "mix": Style("what was answered, the rest at less weight", "h", (0, (5, 1, 1, 1, 1, 1)), "#7b4aa0"),
     "certain": Style("all, weighted by certainty", "<", ":", "#4d4d4d"),
 }
-SPARE = ">p1234"
+SPARE = ">1234"
 
 SETTINGS: dict[Any, Any] = {
     "font.size": 13,

@@ -87,7 +87,9 @@ class SimulationConfig(Config):
     nearest: bool = setting(False, "Whether the annotator marks the nearest antecedent instead of the first.")
     error_rate: Share = setting(0.0, "Share of answers that are wrong on purpose.")
 
-    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or kept.")
+    labels: str = setting(
+        "pseudo", "What annotated documents teach: pseudo, fitted, answered, mix, certain, linked or kept."
+    )
     rest: NonNegativeFloat = setting(TrainingConfig().rest, "labels = mix: weight of the rows that nobody answered.")
     learner: str = setting(
         "model",

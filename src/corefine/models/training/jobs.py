@@ -166,8 +166,7 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     """Calibrate the model on development documents, or else its threshold on the documents that it learnt from.
 
     Documents with full labels show which threshold is best, though the model has learnt from them. Answers show how
-    many links to expect. Policies that do not tell answers from the model's own labels are the paper's, which has no
-    such rule: they keep the threshold that training began with.
+    many links to expect. The paper has no such rule, so its policy keeps the threshold that training began with.
     """
     training = job.recipe.training
     if not training.calibrate:
@@ -175,7 +174,7 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     if job.dev:
         return asdict(calibrate(model, job.dev))
     taught = [labels for labels in job.labels if labels.teach(training.label_policy)]
-    if not training.label_policy.answers or not taught:
+    if not training.label_policy.threshold or not taught:
         return None
     full = [labels.document for labels in taught if labels.full]
     return {"threshold": link_as_labelled(model, full) if full else link_as_expected(model, taught)}

@@ -26,7 +26,7 @@ from corefine.models.network.config import ModelConfig
 if TYPE_CHECKING:
     from corefine.annotation.labels import LabelPolicy
 
-LABEL_POLICIES = ("pseudo", "answered", "mix", "certain", "linked", "kept")
+LABEL_POLICIES = ("pseudo", "fitted", "answered", "mix", "certain", "linked", "kept")
 
 
 def check_labels(name: str, config: str) -> None:
@@ -72,7 +72,9 @@ class TrainingConfig(Config):
     plateau_factor: Share = setting(0.5, "plateau: the rate is multiplied by this.")
     clip: NonNegativeFloat = setting(1.0, "Largest norm of a gradient; 0: no limit.")
     ema: ShareBelow1 = setting(0.0, "Decay of the running mean of weights that becomes the model; 0: no mean.")
-    labels: str = setting("pseudo", "What annotated documents teach: pseudo, answered, mix, certain, linked or kept.")
+    labels: str = setting(
+        "pseudo", "What annotated documents teach: pseudo, fitted, answered, mix, certain, linked or kept."
+    )
     rest: NonNegativeFloat = setting(0.3, "labels = mix: weight of the rows that nobody answered.")
     loss: Literal["mean", "sum"] = setting("mean", "The loss of a document: the mean over its rows, or their sum.")
     mention_loss: NonNegativeFloat = setting(0.0, "Weight of a loss on whether each span is a mention.")
