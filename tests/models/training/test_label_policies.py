@@ -133,6 +133,21 @@ def test_a_model_that_is_held_changes_less_where_nobody_answered() -> None:
     assert held[1] < alone[1] / 2
 
 
+def test_nothing_is_held_to_random_weights() -> None:
+    document = DOCUMENTS[0]
+    labels = Labels(document, full=False, together=(document.clusters[0][:2],))
+
+    def trained(policy: str, *, untrained: bool) -> dict[str, Tensor]:
+        model = tiny.model(config=tiny.EVERY_SPAN)
+        list(train(model, [labels], replace(tiny.TRAINING, epochs=2, labels=policy), untrained=untrained))
+        return model.tensors()
+
+    answered, kept = (trained(policy, untrained=True) for policy in ("answered", "kept"))
+    held = trained("kept", untrained=False)
+    assert all(torch.equal(answered[name], kept[name]) for name in answered)
+    assert not all(torch.equal(answered[name], held[name]) for name in answered)
+
+
 def test_what_is_a_mention_is_learnt_from_full_labels_and_from_what_was_said() -> None:
     def first_loss(labels: Labels, weight: float, policy: str = "pseudo") -> float:
         config = replace(tiny.TRAINING, epochs=1, mention_loss=weight, labels=policy)

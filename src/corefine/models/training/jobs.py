@@ -76,7 +76,16 @@ def train_model(job: TrainingJob, share: Model | None = None) -> Iterator[Traini
     if not job.resume:
         (job.folder / DONE).unlink(missing_ok=True)
     yield from _encode(model, job)
-    for event in train(model, job.labels, job.recipe.training, dev=job.dev, folder=job.folder, resume=job.resume):
+    events = train(
+        model,
+        job.labels,
+        job.recipe.training,
+        dev=job.dev,
+        folder=job.folder,
+        resume=job.resume,
+        untrained=job.warm is None,
+    )
+    for event in events:
         if isinstance(event, Stopped):
             _finish(job, model, event)
         yield event

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +76,16 @@ def train(
     dev: Sequence[Document] = (),
     folder: Path | None = None,
     resume: bool = False,
+    untrained: bool = False,
 ) -> Iterator[TrainingEvent]:
     """Train the model in place and yield events. At `Stopped` it has the weights of the best epoch.
 
-    dev       documents to choose the best epoch by; without them it is the last
-    folder    where the best model and the state of the run are saved
-    resume    continue from the state in the folder, if there is one
+    dev          documents to choose the best epoch by; without them it is the last
+    folder       where the best model and the state of the run are saved
+    resume       continue from the state in the folder, if there is one
+    untrained    whether the model's weights are random: no label policy then holds rows to its probabilities
     """
-    run = _Run(model, labels, config, dev, folder)
+    run = _Run(model, labels, config, dev, folder, untrained=untrained)
     with exclusive(folder, "training into") if folder is not None else nullcontext():
         if resume:
             run.restore()
@@ -109,15 +111,19 @@ class _Run:
         config: TrainingConfig,
         dev: Sequence[Document],
         folder: Path | None,
+        *,
+        untrained: bool,
     ) -> None:
-        taught = [each for each in labels if each.teach(config.label_policy)]
+        policy = config.label_policy
+        self.policy = replace(policy, keep=0.0) if untrained else policy
+        taught = [each for each in labels if each.teach(policy)]
         if labels and not taught:
             raise InputError("there is nothing to train on: no answer says anything about a mention")
         self.pieces = [piece for each in taught for piece in pieces(each, _longest(each, config))]
         if not self.pieces:
             raise InputError("there is nothing to train on: no document has any tokens")
         self.model, self.config, self.dev, self.folder = model, config, tuple(dev), folder
-        held = config.label_policy.keep and not all(each.full for each in taught)
+        held = self.policy.keep and not all(each.full for each in taught)
         self._before = model.snapshot() if held else None  # what rows that nobody answered are held to
         self.steps_per_epoch = math.ceil(len(self.pieces) / config.documents_per_step)
         self.epochs = max(config.epochs, math.ceil(_fewest_steps(taught, config) / self.steps_per_epoch))
@@ -252,7 +258,7 @@ class _Run:
         labels = self.pieces[index].labels
         with mixed_precision(self.model.device, enabled=self.config.mixed_precision):
             ranking = self._ranking(self._inputs_of(index), labels)
-        targets = targets_for(ranking, labels, self.config.label_policy)
+        targets = targets_for(ranking, labels, self.policy)
         loss = marginal_loss(ranking, targets)
         if self._before is not None and not labels.full:
             loss = loss + kept_loss(ranking, self._ranking_before(self._before, index, ranking), targets)
@@ -265,12 +271,12 @@ class _Run:
             else:  # labels that are partly the model's own lack mentions: only what people said counts
                 of_mentions = answered_mention_loss(ranking.mentions, labels)
             loss = loss + self.config.mention_loss * of_mentions / spans
-        if self.config.boundary_loss and self.config.label_policy.answers and not labels.full:
+        if self.config.boundary_loss and self.policy.answers and not labels.full:
             loss = loss + self.config.boundary_loss * boundary_loss(ranking.mentions, labels)
         return loss
 
     def _ranking(self, inputs: Inputs, labels: Labels) -> Ranking:
-        if not labels.full and self.config.label_policy.answers:
+        if not labels.full and self.policy.answers:
             return ranking_with_answers(self.model.ranker, inputs, labels)
         ranking: Ranking = self.model.ranker(inputs)
         return ranking
