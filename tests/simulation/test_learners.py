@@ -192,6 +192,10 @@ def test_a_first_model_is_trained_in_full_and_a_warm_one_as_rounds_say(tmp_path:
     warm = learner._job(labels, 1, False, 0).recipe.training
     assert (first.min_steps, warm.min_steps) == (recipe.training.min_steps, 0)
     assert warm.epochs == recipe.rounds.epochs
+    learner = NeuralLearner(tiny(start="first"), recipe, corpus.dev, folder=tmp_path)
+    anew, last = (learner._job(labels, 1, final, 0).recipe.training for final in (False, True))
+    assert anew == last
+    assert (anew.epochs, anew.min_steps) == (recipe.training.epochs, recipe.training.min_steps)
 
 
 def test_every_training_can_begin_with_the_first_model(tmp_path: Path) -> None:

@@ -179,6 +179,8 @@ class NeuralLearner:
     def _within_rounds(self, training: TrainingConfig, round: int, warm: Path | None) -> TrainingConfig:
         """The settings of a training within rounds."""
         if not self._shortcut:
+            if self.config.start == "first" and round > 0:
+                return training  # all answers so far are learnt anew, so it needs what the last training needs
             within = self.recipe.rounds.applied_to(training)
             # a model that starts from random weights needs all its steps
             return within if warm is not None else replace(within, min_steps=training.min_steps)
