@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -111,6 +114,32 @@ def test_a_killed_process_fails_only_the_cell_that_it_was_at(tmp_path: Path, mon
         ("full", True),
         ("gold", True),
     ]
+
+
+def test_workers_end_when_the_grid_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "corefine", "reproduce", "--corpus", "stories", "--learner", "rules"]
+    with subprocess.Popen([*command, "--workers", "2", "--no-report", "--out", str(tmp_path)]) as grid:
+        while len(workers := children(grid.pid)) < 3:  # two, and the one that tracks resources
+            assert grid.poll() is None
+            time.sleep(0.05)
+        grid.kill()
+    until = time.monotonic() + 20
+    while any(map(is_running, workers)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    found = (file.read_text().split() for file in Path(f"/proc/{pid}/task").glob("*/children"))
+    return [int(child) for each in found for child in each]
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, and not only its exit code, which nobody has asked for yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_a_failing_cell_leaves_the_others_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Thread
 
 from corefine.corpora import Corpus
 from corefine.errors import CorefineError, InputError
@@ -159,7 +162,7 @@ def _in_processes(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int
 def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> Iterator[CellResult | Cell]:
     """The results, then the cells that a broken pool left, in their order."""
     context = multiprocessing.get_context("spawn")  # torch must not be forked
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
         running: dict[Future[CellResult], Cell] = {pool.submit(_result, cell, out, corpus): cell for cell in cells}
         lost: list[Cell] = []
         try:
@@ -175,6 +178,18 @@ def _in_pool(cells: Sequence[Cell], out: Path, corpus: Corpus, workers: int) -> 
             for future in running:
                 future.cancel()
     yield from sorted(lost, key=cells.index)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it ends, even if that is killed. Its cells can be resumed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(other: BaseProcess) -> None:
+    other.join()
+    os._exit(1)
 
 
 def load_for(cells: Sequence[Cell], mirror: Path | None, *, needs: int = 1) -> Corpus:
