@@ -40,6 +40,7 @@ QUESTIONS: Kinds = {  # ours with other questions
     "ours-sample": {**LEARNING, "sample": 0.25},
     "ours-mentions": {**LEARNING, "protocol": "mentions", "selector": "mention-entropy"},
     "ours-sure": {**LEARNING, "least_gain": 0.3},
+    "ours-stay": {**LEARNING, "spread": False},  # each document is read once: all of its questions come in one round
 }
 SELECTORS: Kinds = {
     "committee": {"selector": "committee"},
