@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corefine.reproduction.learning_curves import LearningCurve, hours_table, learning_curves
+from corefine.reproduction.learning_curves import (
+    LearningCurve,
+    comparison,
+    hours_table,
+    learning_curves,
+    rounds_table,
+)
 from corefine.simulation.summary import RunRecord
 
 HOURS = st.lists(st.integers(1, 100), min_size=1, max_size=6, unique=True)
@@ -65,8 +72,40 @@ def test_what_is_never_reached_is_said(records: list[RunRecord]) -> None:
 def test_nothing_is_compared_with_nothing(records: list[RunRecord]) -> None:
     alone = [record for record in records if record.kind == "discrete"]
     assert not hours_table("stories", alone).rows
-    assert not hours_table("stories", [record for record in records if record.kind != "discrete"]).rows
+    others = [record for record in records if record.kind != "discrete"]
+    assert not hours_table("stories", others).rows
+    assert not comparison("stories", others).rows
     assert set(learning_curves(alone)) == {"discrete"}
+
+
+def test_every_kind_stands_beside_discrete_questions_with_the_largest_budget(records: list[RunRecord]) -> None:
+    """Runs that are discrete ones with 3 more F1 in half the time are so in every row."""
+    discrete = [_scored(record, 40.0 + record.seed) for record in records if record.kind == "discrete"]
+    largest = max(record.budget for record in discrete)
+    ours = [
+        replace(_in_time(_scored(record, 43.0 + record.seed), 0.5), kind="ours", group="ours") for record in discrete
+    ]
+    table = comparison("stories", [*discrete, *ours])
+    assert table.title.endswith(f"at {largest:g}")
+    rows = {(row[0], row[1]): row for row in table.rows}
+    budgets = {f"{record.budget:g}" for record in discrete}
+    assert rows.keys() == {("discrete", each) for each in budgets - {f"{largest:g}"}} | {("ours", e) for e in budgets}
+    assert rows["ours", f"{largest:g}"][3] == "50 %"
+    assert all(row[-1].startswith("+3.00 (+3.00 to +3.00") for key, row in rows.items() if key[0] == "ours")
+    assert all(row[-1].startswith("+0.00") for key, row in rows.items() if key[0] == "discrete")
+
+
+def test_rounds_are_shown_with_their_least_step(records: list[RunRecord]) -> None:
+    falls = [_scored(record, 38.5) for record in records if record.kind == "random"]
+    rises = [_scored(record, 99.0) for record in records if record.kind == "discrete"]
+    table = rounds_table("stories", [*falls, *rises])
+    assert {row[0] for row in table.rows} == {"random", "discrete"}
+    for row in table.rows:
+        shown = [float(cell) for cell in row[3:-2] if cell != "-"]
+        assert (shown[0], shown[-1]) == (40.0, 38.5 if row[0] == "random" else 99.0)
+        least = min(after - before for before, after in pairwise(shown))
+        assert float(row[-2]) == pytest.approx(least, abs=0.11)
+        assert 0.0 < float(row[-1].removesuffix(" %")) < 100.0
 
 
 def _scored(record: RunRecord, f1: float) -> RunRecord:

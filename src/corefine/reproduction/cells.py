@@ -78,6 +78,9 @@ NO_QUESTIONS: Kinds = {"none": {}, "ours-none": dict(LEARNING)}
 GOLD_KIND = "gold"
 """The run with gold labels of all documents: about the best that annotation can reach."""
 
+NAMES = {"none": "no questions", "ours-none": "no questions, ours", GOLD_KIND: "gold labels of all documents"}
+"""What tables call a kind, if not by its own name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:

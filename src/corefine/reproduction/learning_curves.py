@@ -1,16 +1,21 @@
-"""Learning curves: F1 against hours, how soon a curve reaches an F1, and how much it gains on the way."""
+"""Learning curves: F1 against hours, how soon a curve reaches an F1, its gain on the way, and each round of it."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
-from corefine.reproduction.cells import COMPARED, GOLD_KIND, NO_QUESTIONS
+from corefine.reproduction.cells import COMPARED, GOLD_KIND, NAMES, NO_QUESTIONS
+from corefine.reproduction.paired import differences
 from corefine.reproduction.table import Table
-from corefine.simulation.summary import RunRecord, SeedMeans, first_models, points
+from corefine.simulation.summary import RunRecord, SeedMeans, by_seed, first_models, points
 
+SPLITS = ("test", "dev")
+"""Where F1 is the mean of both."""
 REFERENCE = "discrete"
 """The kind of run whose F1 the others are to reach: the paper's method."""
 
@@ -90,9 +95,83 @@ def hours_table(corpus: str, records: Sequence[RunRecord]) -> Table:
     )
 
 
+def comparison(corpus: str, records: Sequence[RunRecord]) -> Table:
+    """Each kind and budget beside discrete questions with the largest budget that most seeds have."""
+    seeds = Counter(record.budget for record in records if record.kind == REFERENCE)
+    largest = max(seeds, key=lambda budget: (seeds[budget], budget), default=0.0)
+    reference = by_seed(records, REFERENCE, largest)
+    rows = []
+    for point in points(record for record in records if record.group in COMPARED):
+        runs = {record.seed: record for record in point.records}
+        found = differences(runs, reference, SPLITS)
+        if found is None or point.records[0] in reference.values():
+            continue
+        both = runs.keys() & reference.keys()
+        share = fmean(runs[seed].hours for seed in both) / fmean(reference[seed].hours for seed in both)
+        rows.append(
+            (
+                NAMES.get(point.kind, point.kind),
+                "all" if point.kind == GOLD_KIND else f"{point.budget:g}",
+                f"{point.mean('hours'):.1f}",
+                f"{100 * share:.0f} %",
+                f"{_f1(point):.1f}",
+                str(found),
+            )
+        )
+    return Table(
+        f"{corpus}: against {REFERENCE} questions at {largest:g}",
+        "F1 is the mean of test and development documents. Share of hours and difference in F1 are between runs of the "
+        "same seed, with the interval of 95 percent of the mean difference.",
+        ("", "questions", "hours", "share of hours", "F1", f"difference to {REFERENCE} at {largest:g}"),
+        tuple(rows),
+    )
+
+
+def rounds_table(corpus: str, records: Sequence[RunRecord]) -> Table:
+    """The F1 of each round's model, so that rounds can be seen to learn."""
+    found = [point for point in points(each for each in records if each.group in COMPARED) if point.kind != GOLD_KIND]
+    curves = [(point, _round_by_round(point)) for point in found]
+    most = max((len(curve) for _, curve in curves), default=0)
+    return Table(
+        f"{corpus}: round by round",
+        "Mean of test and development F1 of each round's model, over seeds. Least step: the smallest gain of a round "
+        "over the one before. Time: the share of the run that choosing questions and applying answers took.",
+        ("", "questions", "seeds", *(f"round {number}" for number in range(most)), "least step", "time"),
+        tuple(
+            (
+                NAMES.get(point.kind, point.kind),
+                f"{point.budget:g}",
+                str(point.seeds),
+                *(f"{f1:.1f}" for f1 in curve),
+                *["-"] * (most - len(curve)),
+                f"{round(min(after - before for before, after in pairwise(curve)), 1) + 0.0:+.1f}",
+                f"{100 * _share_of_time(point):.1f} %",
+            )
+            for point, curve in curves
+            if len(curve) > 1
+        ),
+    )
+
+
+def _round_by_round(point: SeedMeans) -> list[float]:
+    """The mean F1 of each round that all seeds have."""
+    rounds = zip(*(record.rounds for record in point.records), strict=False)
+    return [fmean(row.scores_on(split).conll_f1 for row in each for split in SPLITS) for each in rounds]
+
+
+def _share_of_time(point: SeedMeans) -> float:
+    times = [record.timing for record in point.records]
+    spent = sum(time.parts.get(part, 0.0) for time in times for part in ("selection", "closure"))
+    return spent / (sum(time.total for time in times) or 1.0)
+
+
+def _f1(point: SeedMeans) -> float:
+    return (point.mean("conll_f1") + point.mean("dev_f1")) / 2
+
+
 def _place(point: SeedMeans) -> tuple[float, float]:
     """Hours and F1 of the runs with one budget."""
-    return point.mean("hours"), (point.mean("conll_f1") + point.mean("dev_f1")) / 2
+    return point.mean("hours"), _f1(point)
 
 
 def _reached(hours: float | None, reference: float) -> str:

@@ -8,17 +8,16 @@ from statistics import fmean
 
 from corefine.annotation.cost import CostModel, most_pairwise_questions
 from corefine.reproduction import paper
-from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIND, LABELS, NO_QUESTIONS
+from corefine.reproduction.cells import ABLATION, COMPARED, EXTENSIONS, GOLD_KIND, LABELS, NAMES, NO_QUESTIONS
 from corefine.reproduction.claims import claims, labels_gain
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.departures import departures
-from corefine.reproduction.learning_curves import hours_table
+from corefine.reproduction.learning_curves import comparison, hours_table, rounds_table
 from corefine.reproduction.paired import differences
 from corefine.reproduction.table import Table
 from corefine.simulation.summary import FIRST, RunRecord, SeedMeans, by_seed, first_models, points
 
 AGAINST = "“Against discrete”: the discrete runs of the same budget and seeds; test, then dev."
-NAMES = {"none": "no questions", "ours-none": "no questions, ours", GOLD_KIND: "gold labels of all documents"}
 
 
 def all_tables(records: Sequence[RunRecord], closure: ClosureTimes | None) -> list[Table]:
@@ -39,7 +38,9 @@ def _of_corpus(corpus: str, records: Sequence[RunRecord]) -> Iterator[Table]:
     yield claims(corpus, records)
     yield main_table(corpus, records)
     yield gaps(corpus, records)
+    yield comparison(corpus, records)
     yield hours_table(corpus, records)
+    yield rounds_table(corpus, records)
     yield ablation(corpus, records)
     for group, title in (("labels", "what annotated documents teach"), ("extensions", "extensions")):
         yield against_discrete(corpus, records, group, title)
