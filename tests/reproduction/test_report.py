@@ -108,6 +108,14 @@ def test_the_model_before_any_question_stands_beside_the_others(records: list[Ru
     assert curve["discrete"][0].kind == "none"
 
 
+def test_other_questions_have_a_curve_only_if_they_have_several_budgets(records: list[RunRecord]) -> None:
+    budgets = sorted({record.budget for record in records if record.kind == "discrete" and record.budget})
+    others = [replace(record, kind="ours-joint", group="questions") for record in records if record.kind == "discrete"]
+    one = [record for record in others if record.budget == budgets[0]]
+    assert "ours-joint" not in figures.main_points([*records, *one])
+    assert "ours-joint" in figures.main_points([*records, *others])
+
+
 @pytest.mark.usefixtures("svg_alone")
 def test_runs_of_committees_alone_can_be_drawn(records: list[RunRecord], tmp_path: Path) -> None:
     one = next(record for record in records if record.kind == "discrete" and record.budget == 90)

@@ -12,6 +12,7 @@ from corefine.reproduction import paper
 from corefine.reproduction.cells import COMPARED, GOLD_KIND, LABELS, NO_QUESTIONS, OURS, QUESTIONS
 from corefine.reproduction.closure_timing import ClosureTimes
 from corefine.reproduction.drawing import SETTINGS, STYLES, draw_line, legend_below, need_plot, new_axes, save, style_of
+from corefine.simulation.config import LEARNING
 from corefine.simulation.summary import FIRST, TENTHS, RunRecord, SeedMeans, by_seed, first_models, points
 
 if TYPE_CHECKING:
@@ -67,10 +68,12 @@ def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
     """The points of each kind that has a curve, by time.
 
     Curves begin with budget 0. Those of fully labelled documents and of ours begin with the first model, as no model
-    learns from its own labels there.
+    learns from its own labels there. Other questions with a single budget are in the tables only: they would hide the
+    rest.
     """
     shown = [record for record in records if record.group in COMPARED]
-    found = points(shown)
+    single = {kind for kind in QUESTIONS if len({record.budget for record in shown if record.kind == kind}) == 1}
+    found = points(record for record in shown if record.kind not in single)
     first = points(first_models(records))
     zero = [point for point in found if point.kind == "none"] or first
     curves: dict[str, list[SeedMeans]] = {}
@@ -78,7 +81,8 @@ def main_points(records: Sequence[RunRecord]) -> dict[str, list[SeedMeans]]:
         if point.kind not in (*NO_QUESTIONS, GOLD_KIND):
             curves.setdefault(point.kind, []).append(point)
     order = [kind for kind in STYLES if kind in curves] + [kind for kind in curves if kind not in STYLES]
-    from_first = {"full", *OURS, *QUESTIONS}
+    ours = {kind for kind, changes in (OURS | QUESTIONS).items() if changes.get("labels") == LEARNING["labels"]}
+    from_first = {"full", *ours}
     return {
         kind: sorted([*(first if kind in from_first else zero), *curves[kind]], key=lambda point: point.mean("hours"))
         for kind in order
