@@ -112,13 +112,27 @@ def test_mentions_that_answers_settle_count_as_they_say(soft: Model) -> None:
 def test_in_parts_annotated_in_full_everything_is_known(soft: Model) -> None:
     """What is not marked there has no antecedent; what is marked has one, but for the first of each entity."""
     document = DOCUMENTS[0]
-    whole = (Span(0, len(document) - 1),)
-    marked = Labels(document, full=False, complete=whole)
-    nothing = Labels(document.with_clusters([]), full=False, complete=whole)
-    assert link_as_expected(soft, [nothing]) < link_as_expected(soft, [marked])
-    prediction = soft.predict(document)
-    linked = {span for cluster in document.clusters for span in sorted(cluster)[1:]} & set(prediction.spans)
-    assert links(soft, [document]) == pytest.approx(CAUTION * len(linked), abs=1)
+    half = (Span(0, len(document) // 2),)
+    marked = Labels(document, full=False, complete=half)
+    nothing = Labels(document.with_clusters([]), full=False, complete=half)
+    fewer = link_as_expected(soft, [nothing]), links(soft, [document])
+    more = link_as_expected(soft, [marked]), links(soft, [document])
+    assert fewer < more
+    inside = {span for cluster in document.clusters for span in sorted(cluster)[1:] if span.end <= half[0].end}
+    linked = inside & set(soft.predict(document).spans)
+    assert more[1] - fewer[1] == pytest.approx(CAUTION * len(linked), abs=1)
+
+
+def test_answers_about_nearly_all_links_set_the_threshold_as_full_labels_do(soft: Model) -> None:
+    """The model has learnt from them, so its probabilities for these mentions say little about other documents."""
+    labels = []
+    for document in DOCUMENTS:
+        linked = {span for cluster in document.clusters for span in cluster}
+        others = tuple(span for span in soft.predict(document).spans if span not in linked)
+        labels.append(Labels(document, full=False, together=document.clusters, first=others))
+    assert link_as_expected(soft, labels) == link_as_labelled(soft, DOCUMENTS)
+    some = [replace(each, together=each.together[:1], first=()) for each in labels]
+    assert link_as_expected(soft, some) not in THRESHOLDS
 
 
 def test_documents_with_full_labels_show_the_best_threshold(model: Model) -> None:

@@ -35,6 +35,8 @@ THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 
 LOWEST, HIGHEST = 0.05, 0.95
 CAUTION = 0.9
 """A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
+NEARLY_ALL = 2 / 3
+"""If answers settle this share of the expected links, labels are nearly full."""
 SUREST = 1e-6
 """No probability counts as closer to 0 or 1 than this."""
 WIDEST = 40.0
@@ -82,7 +84,9 @@ def link_as_expected(model: Model, labels: Sequence[Labels]) -> float:
     """Set the threshold at which the model links as many mentions of these documents as is expected, and return it.
 
     Mentions that answers settle count as they say. All others count by the model's probabilities, corrected by how
-    often answers said something else than was expected.
+    often answers said something else than was expected. If answers settle most links, nearly all that is left are
+    mentions that the model has learnt from, and its probabilities for them say little about other documents. The labels
+    are then nearly full, and set the threshold as full ones do.
     """
     predictions = [model.predict(each.document) for each in labels]
     if not any(map(len, predictions)):
@@ -92,6 +96,8 @@ def link_as_expected(model: Model, labels: Sequence[Labels]) -> float:
     usual = _correction_to_training(odds, predictions, 1 + model.config.head.candidates)
     known = np.concatenate([_known(each, prediction) for each, prediction in zip(labels, predictions, strict=True)])
     linked = np.where(np.isnan(known), expit(odds + _correction_by_answers(labels, usual)), known)
+    if np.nansum(known) >= NEARLY_ALL * linked.sum() > 0.0:
+        return link_as_labelled(model, [each.document for each in labels])
     wanted = min(int(CAUTION * linked.sum()), len(linked) - 1)
     threshold = round(float(np.clip(np.sort(no_antecedent)[wanted], LOWEST, HIGHEST)), 3)
     set_calibration(model, model.config.head.temperature, threshold)
