@@ -33,7 +33,7 @@ def test_withdraw_what_contradicts(shared: Server, visit: Open) -> None:
     driver.press("Escape")
     dialog.wait_for(state="detached")
     assert shared.history(document) == before
-    assert driver.said == "Nothing was changed. The question is still open."
+    page.locator(".panel .said").get_by_text("Nothing was changed. The question is still open.").wait_for()
     assert driver.title == "Mark the first appearance"
 
     driver.choose(earlier)
