@@ -95,6 +95,6 @@ def _line(row: RoundRow) -> str:
         line += f"  {name} " + "  ".join(f"{split} {found.own[name]:5.2f}" for split, found in row.scores.items())
     asked = row.asked
     if asked is None:
-        return line + "  (trained from scratch on everything)"
+        return line + "  (trained on everything)"
     share = f"{100 * asked.yes / asked.initial:.0f} % yes" if asked.initial else "-"
     return f"{line}  {asked.questions:5} questions, {share}, labels {asked.before_f1:.1f} -> {asked.after_f1:.1f}"

@@ -24,7 +24,7 @@ CAPTIONS = {
     "pronoun_f1": "The same, scored on clusters that hold a pronoun.",
     "delta_f1": "How much the answers improve the labels of the annotated documents: F1 after minus F1 before.",
     "labels": "F1 with each label policy, over the seeds that all of them have.",
-    "rounds": "F1 of the model of each round; the last is trained from scratch on everything.",
+    "rounds": "F1 of the model of each round; the last is trained on everything.",
     "yes_share": "Share of “same entity?” questions answered yes, over the course of a document's questions.",
     "paper": "Here and in the paper, whose corpus and model may be others: F1 by minutes a document, or gains over no "
     "questions by minutes per 1,000 tokens.",

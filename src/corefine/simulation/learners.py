@@ -68,7 +68,7 @@ class FixedLearner:
 
 
 class NeuralLearner:
-    """Trains a model or a committee: from the last round's model, and from scratch at the end.
+    """Trains a model or a committee: by default from the last round's model, and from scratch at the end.
 
     Checkpoints are in `folder`, as `round-03/member-0`. An interrupted training is resumed, and a finished one is
     loaded. Everything random follows from the seed, so neither changes the result.

@@ -1,7 +1,7 @@
 """The active learning loop: train, ask, relabel, train again (the paper's Algorithms 2 and 3).
 
 A round trains on all lessons so far, scores the model and annotates the round's documents. When no documents are left,
-a last training starts from scratch. The loop writes no files: it yields events, and the caller may stop after any
+a last training follows. The loop writes no files: it yields events, and the caller may stop after any
 `RoundDone` and go on from there later, to the same result.
 """
 
