@@ -84,9 +84,9 @@ def link_as_expected(model: Model, labels: Sequence[Labels]) -> float:
     """Set the threshold at which the model links as many mentions of these documents as is expected, and return it.
 
     Mentions that answers settle count as they say. All others count by the model's probabilities, corrected by how
-    often answers said something else than was expected. If answers settle most links, nearly all that is left are
-    mentions that the model has learnt from, and its probabilities for them say little about other documents. The labels
-    are then nearly full, and set the threshold as full ones do.
+    often answers said something else than was expected. If answers settle most links, the model has learnt from most of
+    these mentions, and its probabilities for them say little about other documents. The labels are then nearly full,
+    and set the threshold as full ones do.
     """
     predictions = [model.predict(each.document) for each in labels]
     if not any(map(len, predictions)):
