@@ -13,7 +13,7 @@ from corefine.document import Document
 from corefine.errors import ConfigError
 from corefine.models.network.config import EncoderConfig
 from corefine.models.network.encoders import make_encoder
-from corefine.models.network.encoders.cache import CachedEncoder
+from corefine.models.network.encoders.cache import BLOCK, CachedEncoder
 
 DOCUMENT = Document.from_sentences("d", [["a", "b"], ["c"]])
 
@@ -85,6 +85,18 @@ def test_a_broken_file_is_made_again(content: bytes | None, tmp_path: Path) -> N
     assert inner.calls == 2
     assert torch.equal(cached.encode(DOCUMENT), states)
     assert inner.calls == 2
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    cached = CachedEncoder(Counting(), tmp_path)
+    long = Document.from_sentences("long", [["a"] * (2 * BLOCK)])
+    cached.encode(long)
+    blocks = cached.blocks(long)
+    next(blocks)
+    path = cached.path(long)
+    path.write_bytes(path.read_bytes()[: BLOCK * 9])
+    with pytest.raises(OSError, match="shorter"):
+        next(blocks)
 
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:

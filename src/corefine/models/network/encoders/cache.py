@@ -10,8 +10,8 @@ import hashlib
 import os
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import torch
@@ -105,7 +105,7 @@ class CachedEncoder:
     def _shape(self, length: int) -> tuple[int, ...]:
         return (self.layers, length, self.width) if self.layers > 1 else (length, self.width)
 
-    def _open(self, path: Path, length: int) -> BinaryIO | None:
+    def _open(self, path: Path, length: int) -> BufferedReader | None:
         """The file, at its first state; None if there is none, or with states of another shape."""
         try:
             file = path.open("rb")
@@ -121,14 +121,15 @@ class CachedEncoder:
         file.close()
         return None
 
-    def _read(self, file: BinaryIO, length: int, size: int) -> Iterator[Tensor]:
+    def _read(self, file: BufferedReader, length: int, size: int) -> Iterator[Tensor]:
         """The states in the file, for `size` tokens after another."""
         first = file.tell()
         for start in range(0, max(length, 1), size):
             block = np.empty(self._shape(min(size, length - start)), np.float16)
             for layer, states in enumerate(block if self.layers > 1 else [block]):
                 file.seek(first + BYTES * self.width * (layer * length + start))
-                states.flat = np.frombuffer(file.read(states.nbytes), np.float16)
+                if file.readinto(states) != states.nbytes:
+                    raise OSError(f"{file.name} became shorter while it was read")
             yield torch.from_numpy(block).float()
 
     def _write(self, path: Path, length: int) -> Generator[None, Tensor | None, None]:
