@@ -12,8 +12,10 @@ from corefine.annotation.proposals import Proposal, proposals, said_clusters
 from corefine.annotation.session import Session
 from corefine.corpora import stories
 from corefine.document import Document, Span
+from corefine.links import Must
 from corefine.models import rules
 from corefine.project.work import edits
+from helpers.sessions import DOCUMENT, A, B, C, D, fresh
 
 STORY = stories.load()[0]
 
@@ -69,12 +71,37 @@ def test_part_of_a_document() -> None:
     assert Labels.from_json(labels.to_json(), STORY) == labels
 
 
+def test_in_full_the_entities_are_those_that_people_see() -> None:
+    """Answers that link two mentions leave it open whether the first of them has an antecedent; the tick settles it."""
+    asked = fresh()
+    asked.edit([Must(A, B)])
+    asked.edit([Must(C, D)])
+    assert asked.relabelled().clusters == ((A, B, C, D),), "the model links them"
+    asked.edit([], complete=[Span(0, len(DOCUMENT) - 1)])
+    assert Labels.from_session(asked).full
+    assert asked.annotated().clusters == said_clusters(asked) == ((A, B), (C, D))
+    asked.edit([Must(B, C)])
+    assert asked.annotated().clusters == said_clusters(asked) == ((A, B, C, D),)
+
+
+def test_the_model_links_nothing_in_a_part_to_text_before_it() -> None:
+    asked = fresh()
+    assert (B, C) in asked.relabelled().clusters
+    asked.edit([Must(C, D)], complete=[Span(C.start, D.end)])
+    assert asked.relabelled().clusters == ((C, D),)
+    question = asked.next_question()
+    assert question is not None
+    assert question.mention == B
+    assert Labels.from_session(asked).complete == (Span(C.start, D.end),)
+
+
 def test_a_prediction_without_what_is_no_mention() -> None:
     prediction = rules.predict(STORY)
     part = STORY.sentence_spans[0]
     kept = without_unsaid(prediction, (part,), {prediction.spans[0]})
     assert kept.spans[0] == prediction.spans[0]
     assert all(span.start > part.end for span in kept.spans[1:])
+    assert kept.probabilities[0, 0] == 1.0
     assert np.allclose(kept.probabilities.sum(axis=1), 1.0)
     assert without_unsaid(prediction, (), ()) is prediction
     assert joined([Span(5, 6), Span(0, 1), Span(2, 4)]) == (Span(0, 6),)

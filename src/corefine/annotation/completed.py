@@ -1,4 +1,4 @@
-"""Parts of a document that a person has annotated in full: unmarked spans there are not mentions."""
+"""Parts of a document that a person has annotated in full: mentions and links there are those that people said."""
 
 from __future__ import annotations
 
@@ -41,16 +41,19 @@ def with_alone(document: Document, mentions: Iterable[Span]) -> Document:
 
 
 def without_unsaid(prediction: Prediction, parts: tuple[Span, ...], said: Container[Span]) -> Prediction:
-    """The prediction without the spans in these parts that nobody called mentions.
+    """The prediction without what people would have said about these parts, had it been true.
 
-    The probability of the removed candidates is divided among the others.
+    Spans that nobody called mentions are left out; the probability of removed candidates is divided among the others.
+    The mentions that are left have no antecedent in the model: those that people said are in the links.
     """
-    kept = [row for row, span in enumerate(prediction.spans) if span in said or not covers(parts, span)]
-    if len(kept) == len(prediction):
+    inside = [covers(parts, span) for span in prediction.spans]
+    if not any(inside):
         return prediction
+    kept = [row for row, span in enumerate(prediction.spans) if span in said or not inside[row]]
     new = np.full(len(prediction) + 1, NONE, dtype=np.int64)  # the last column is for padding, whose index is -1
     new[kept] = np.arange(len(kept))
     candidates = new[prediction.candidates[kept]]
+    candidates[[inside[row] for row in kept]] = NONE
     gone = candidates == NONE
 
     def rows(given: np.ndarray) -> np.ndarray:

@@ -111,6 +111,13 @@ def test_a_mix_takes_the_models_labels_for_the_rest(ranking: Ranking) -> None:
     assert rows(targets)[3] == [True, True, False]
 
 
+def test_in_parts_annotated_in_full_only_answers_link(ranking: Ranking) -> None:
+    """The clusters may hold links of the model there, from text that was not annotated."""
+    targets = of_answers(ranking, clusters=[[A, B, C, D]], together=[[C, D]], complete=(Span(4, 7),), rest=0.3)
+    assert rows(targets)[2:] == [[True, False, False], [False, True, False]]
+    assert targets.weights.tolist() == pytest.approx([0.3, 0.3, 1, 1])
+
+
 def test_gradients_are_finite_with_padding(ranking: Ranking) -> None:
     marginal_loss(ranking, of_clusters(ranking, [[A, C], [B, D]])).backward()  # type: ignore[no-untyped-call]
     assert ranking.scores.grad is not None

@@ -63,10 +63,11 @@ def targets_for(ranking: Ranking, labels: Labels, policy: LabelPolicy = PSEUDO) 
     if not policy.answers:
         return Targets(allowed, others, none)
     said, answered = _answered(ranking, labels)
-    if labels.complete:  # spans that are not marked there have no antecedent
+    if labels.complete:  # what nobody linked there has no antecedent
         inside = torch.tensor([covers(labels.complete, span) for span in ranking.top.spans], device=allowed.device)
         new = inside & ~answered
-        said[new] = allowed[new]
+        said[new] = False
+        said[new, 0] = True
         answered = answered | inside
     return Targets(
         allowed=torch.where(answered[:, None], said, allowed),
