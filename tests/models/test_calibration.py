@@ -12,11 +12,13 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document, Span
 from corefine.models.calibration import (
     CAUTION,
+    ENOUGH_LINKS,
     TEMPERATURES,
     THRESHOLDS,
     calibrate,
     link_as_expected,
     link_as_labelled,
+    link_as_taught,
     set_calibration,
 )
 from corefine.models.evaluation import evaluate
@@ -30,6 +32,7 @@ from corefine.models.training.trainer import train
 from helpers import tiny
 
 DOCUMENTS = [tiny.document(seed, sentences=12) for seed in range(4)]
+UNANSWERED = [Labels(document, full=False) for document in DOCUMENTS]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +73,7 @@ def links(model: Model, documents: Sequence[Document] = DOCUMENTS) -> int:
 
 
 def test_as_many_mentions_are_linked_as_the_model_expects(model: Model) -> None:
-    threshold = link_as_expected(model, list(map(Labels.gold, DOCUMENTS)))  # nothing is asked, so nothing is corrected
+    threshold = link_as_expected(model, UNANSWERED)  # nothing is asked, so nothing is corrected
     assert model.config.head.threshold == threshold
     expected = sum(float((1 - model.predict(document).probabilities[:, 0]).sum()) for document in DOCUMENTS)
     assert links(model) == pytest.approx(CAUTION * expected, abs=2)
@@ -148,16 +151,29 @@ def test_documents_with_full_labels_show_the_best_threshold(model: Model) -> Non
     assert scores[chosen] > min(scores.values())
 
 
+def test_a_few_links_in_full_do_not_outweigh_answers(soft: Model) -> None:
+    small = Labels.gold(Document.from_sentences("small", [["Ann", "slept", "."]]))
+    answers = [Labels(document, full=False, together=document.clusters[:1]) for document in DOCUMENTS]
+    assert link_as_taught(soft, [small, *answers]) == pytest.approx(link_as_expected(soft, answers), abs=0.02)
+
+
+def test_enough_links_in_full_set_the_threshold_alone(soft: Model) -> None:
+    full = [Labels.gold(document) for document in DOCUMENTS]
+    several = full * (1 + ENOUGH_LINKS // sum(len(cluster) - 1 for each in DOCUMENTS for cluster in each.clusters))
+    answers = [Labels(document, full=False, first=soft.predict(document).spans) for document in DOCUMENTS]
+    assert link_as_taught(soft, [*several, *answers]) == link_as_labelled(soft, DOCUMENTS)
+    assert link_as_taught(soft, full) == link_as_labelled(soft, DOCUMENTS), "nothing else says anything"
+
+
 def test_more_candidates_in_prediction_promise_no_more_links(soft: Model) -> None:
     """Probabilities are those of training, with few candidates. Those of many more would add up to too many links."""
     config = replace(soft.config, head=replace(soft.config.head, candidates=2, candidates_predicted=40))
     wide = Model(config, soft.encoder, SpanRanker(config, soft.encoder.width, soft.encoder.layers))
     wide.load_tensors(soft.tensors())
-    labels = list(map(Labels.gold, DOCUMENTS))
-    link_as_expected(wide, labels)
+    link_as_expected(wide, UNANSWERED)
     corrected = links(wide)
     wide.config = replace(config, head=replace(config.head, candidates=40))  # as if it had been trained with as many
-    link_as_expected(wide, labels)
+    link_as_expected(wide, UNANSWERED)
     assert corrected < links(wide)
 
 

@@ -37,6 +37,8 @@ CAUTION = 0.9
 """A wrong link between two large entities costs more than a missed one, so slightly too few links score best."""
 NEARLY_ALL = 2 / 3
 """If answers settle this share of the expected links, labels are nearly full."""
+ENOUGH_LINKS = 100
+"""Documents annotated in full set the threshold alone if they link this many mentions; two short texts do."""
 SUREST = 1e-6
 """No probability counts as closer to 0 or 1 than this."""
 WIDEST = 40.0
@@ -63,6 +65,18 @@ def calibrate(model: Model, documents: Sequence[Document]) -> Calibration:
     before, after = (calibration_error(rows, value) for value in (1.0, temperature))
     set_calibration(model, temperature, 0.5)
     return Calibration(temperature, link_as_labelled(model, documents), before, after)
+
+
+def link_as_taught(model: Model, taught: Sequence[Labels]) -> float:
+    """Set the threshold by the labels that the model learnt from, and return it.
+
+    Documents with full labels show which threshold is best, though the model has learnt from them. If they link too few
+    mentions for that, all labels together show how many links to expect.
+    """
+    full = [each.document for each in taught if each.full]
+    if sum(len(cluster) - 1 for document in full for cluster in document.clusters) >= ENOUGH_LINKS:
+        return link_as_labelled(model, full)
+    return link_as_expected(model, taught)
 
 
 def link_as_labelled(model: Model, documents: Sequence[Document]) -> float:
@@ -141,7 +155,7 @@ def _root(rising: Callable[[float], float]) -> float:
 
 def _known(labels: Labels, prediction: Prediction) -> Floats:
     """[N] 1 for mentions that people linked, 0 for those without an antecedent, NaN where nobody said."""
-    known = dict.fromkeys((span for span in prediction.spans if covers(labels.complete, span)), False)
+    known = {span: False for span in prediction.spans if labels.full or covers(labels.complete, span)}
     known |= {span: True for cluster in labels.document.clusters for span in cluster[1:] if span in known}
     known |= labels.settled
     return np.array([known.get(span, np.nan) for span in prediction.spans], dtype=np.float64)

@@ -14,7 +14,7 @@ from corefine.annotation.labels import Labels
 from corefine.document import Document
 from corefine.errors import CorefineError, InputError, ModelError
 from corefine.files import write_atomically
-from corefine.models.calibration import calibrate, link_as_expected, link_as_labelled
+from corefine.models.calibration import calibrate, link_as_taught
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
 from corefine.models.network.model import Model
@@ -174,8 +174,7 @@ def _finish(job: TrainingJob, model: Model, stopped: Stopped) -> None:
 def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     """Calibrate the model on development documents, or else its threshold on the documents that it learnt from.
 
-    Documents with full labels show which threshold is best, though the model has learnt from them. Answers show how
-    many links to expect. The paper has no such rule, so its policy keeps the threshold that training began with.
+    The paper has no rule for the second case, so its policy keeps the threshold that training began with.
     """
     training = job.recipe.training
     if not training.calibrate:
@@ -185,8 +184,7 @@ def _calibrate(job: TrainingJob, model: Model) -> dict[str, float] | None:
     taught = [labels for labels in job.labels if labels.teach(training.label_policy)]
     if not training.label_policy.threshold or not taught:
         return None
-    full = [labels.document for labels in taught if labels.full]
-    return {"threshold": link_as_labelled(model, full) if full else link_as_expected(model, taught)}
+    return {"threshold": link_as_taught(model, taught)}
 
 
 def _side_by_side(jobs: Sequence[TrainingJob], workers: int) -> Iterator[MemberEvent]:
