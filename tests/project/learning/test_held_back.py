@@ -9,7 +9,7 @@ import pytest
 
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
-from corefine.links import Cannot, First, Must, NotAMention
+from corefine.links import Assertion, Cannot, First, Must, NotAMention
 from corefine.prediction import Prediction
 from corefine.project.learning.held_back import LEAST, HeldBackAnswer, fit, hold_back, is_worse
 from corefine.project.results.merged import AnswerSource, Merged
@@ -75,6 +75,38 @@ def test_what_is_said_is_kept_with_what_follows_from_it() -> None:
     assert answer.mention == D  # the last of the spans that were named
     assert answer.apart == {A, B, C}
     assert len(merged.session.entries) == 3
+
+
+def test_an_answer_that_cannot_be_compared_is_learnt() -> None:
+    merged = Merged(Session(DOCUMENT, PREDICTION))
+    number = next(n for n in range(1, 200) if _held(n))
+    merged.add(AnswerSource(7, number, 0.0), [NotAMention(B)])
+    assert hold_back(merged, 5) == []
+    assert not merged.session.links.is_mention(B)
+
+
+@pytest.mark.parametrize(
+    ("held", "other", "known"),
+    [
+        (Must(B, C), Must(B, C), True),  # somebody else said the same
+        (Must(A, C), Must(B, C), True),  # an antecedent of C is still known
+        (First(C, C), First(C, C), True),
+        (Cannot(B, C), Cannot(B, C), True),
+        (Must(B, C), Cannot(A, C), False),
+        (Cannot(B, C), Cannot(A, C), False),
+    ],
+)
+def test_what_others_say_too_is_not_held_back(held: Assertion, other: Assertion, known: bool) -> None:
+    """A model that learns it from them would be tested on what it has learnt."""
+    merged = Merged(Session(DOCUMENT, PREDICTION))
+    number = next(n for n in range(1, 200) if _held(n))
+    free = next(n for n in range(1, 200) if not _held(n))
+    merged.add(AnswerSource(7, free, 0.0), [Must(A, B)] if held == Must(A, C) else [First(A, A)])
+    merged.add(AnswerSource(8, free, 0.0), [other])
+    merged.add(AnswerSource(7, number, 0.0), [held])
+    before = merged.session.links.entities()
+    assert (hold_back(merged, 5) == []) == known
+    assert not known or merged.session.links.entities() == before
 
 
 def _held(number: int) -> bool:

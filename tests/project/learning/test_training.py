@@ -21,7 +21,7 @@ from corefine.project.learning import training
 from corefine.project.learning.worker import Worker, _load
 from corefine.project.results.adjudication import OwnerDecision, decide
 from corefine.project.results.export import export
-from corefine.project.store import documents, predictions
+from corefine.project.store import documents, predictions, settings
 from corefine.project.store.settings import ProjectConfig
 from corefine.project.work import edits
 from corefine.project.work.workspaces import Workspaces
@@ -254,6 +254,38 @@ def test_a_sentence_in_full_does_not_hide_contradictions(begun: tuple[Project, W
     assert (made.state, in_use.kind) == ("failed", "starter")
     assert made.message is not None
     assert "contradict others" in made.message
+
+
+@pytest.mark.usefixtures("starter")
+def test_only_the_first_model_and_those_from_it_say_what_the_network_expects(tmp_path: Path) -> None:
+    def expected() -> int:
+        return sum(len(labels.expected) for labels in training.Lesson.of(project).labels)
+
+    with Project(tmp_path / "project") as project:
+        worker = _with_story(project, "rules")
+        worker.settle()
+        answer_enough(project)
+        assert expected() == 0, "rules expect other links than a network"
+        project.change_settings(ProjectConfig(retrain_every=0, hold_back=False))
+        worker.settle()
+        workspaces, person = Workspaces(project), project.owner().id
+        with workspaces.of(person) as workspace:
+            workspace.show(1)
+            workspace.preload_newer_model(1)
+        for _ in range(3):
+            give_answer(workspaces, person)
+        assert expected() == 2, "the first question was still asked by rules"
+        project.writer.write(lambda connection: settings.put(connection, "annotations:1", {"use": "suggestions"}))
+        assert expected() == 0, "it knew the suggestions"
+
+
+def test_answers_about_suggestions_are_not_held_back(begun: tuple[Project, Worker]) -> None:
+    """The first model knew the suggestions, and a new one does not: it would look much worse."""
+    project, _ = begun
+    link_tokens(project, project.owner().id, [(2 * place, 2 * place + 1) for place in range(40)])
+    assert training.Lesson.of(project).held_back
+    project.writer.write(lambda connection: settings.put(connection, "annotations:1", {"use": "suggestions"}))
+    assert not training.Lesson.of(project).held_back
 
 
 def test_a_recipe_that_diverges_changes_nothing(begun: tuple[Project, Worker], monkeypatch: pytest.MonkeyPatch) -> None:

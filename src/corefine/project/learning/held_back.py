@@ -1,6 +1,6 @@
 """Answers held back from training, to compare a new model with the one in use.
 
-A project in a new field has no gold labels. Every tenth answer is therefore never used for training; it is always the
+A project in a new field has no gold labels. Every tenth answer is therefore not used for training; it is always the
 same answers. A model is scored by the probability that it gives to them.
 """
 
@@ -14,8 +14,9 @@ from zlib import crc32
 
 from corefine.annotation.completed import covers
 from corefine.annotation.log import LogEntry, spans_said
+from corefine.annotation.session import Session
 from corefine.document import Span
-from corefine.links import NotAMention
+from corefine.links import Links, NotAMention, Relation
 from corefine.prediction import Prediction
 from corefine.project.results.merged import AnswerSource, Merged
 
@@ -79,35 +80,54 @@ class Fit:
 
 
 def hold_back(merged: Merged, document_id: int) -> list[HeldBackAnswer]:
-    """Take every tenth answer out of the merged session, and return what they said."""
-    session, parts = merged.session, merged.session.complete
-    kept = {entry.number for entry in session.entries if _is_about(parts, entry)}
+    """Take about every tenth answer out of the merged session, and return what they said.
+
+    An answer stays if it cannot be compared with a prediction ("not a mention"), if others say the same, as they would
+    teach it all the same, or if it is about a part that is annotated in full.
+    """
+    session = merged.session
     chosen = [
-        number
-        for number, source in merged.sources.items()
-        if _is_held_back(document_id, source) and number not in kept  # annotation in full is never held back
+        (entry.number, said)
+        for entry in session.entries
+        if _is_held_back(document_id, merged.sources[entry.number])
+        and not _is_about(session.complete, entry)
+        and (said := _said(session, document_id, entry)) is not None
     ]
     found = []
-    for entry in [entry for entry in session.entries if entry.number in set(chosen)]:
-        spans = [span for assertion in entry.assertions for span in assertion.spans]
-        if not spans or any(isinstance(assertion, NotAMention) for assertion in entry.assertions):
-            continue
-        mention = max(spans)
-        entity = session.links.entity_id(mention)
-        members = session.links.members(entity) if entity is not None else ()
-        others = session.links.cannot_entities(entity) if entity is not None else ()
-        found.append(
-            HeldBackAnswer(
-                document_id,
-                mention,
-                earlier=frozenset(span for span in members if span < mention),
-                first=session.links.has_no_antecedent(mention),
-                apart=frozenset(span for other in others for span in session.links.members(other)),
-            )
-        )
-    for number in chosen:
+    for number, said in chosen:
         session.withdraw(number)
+        if _is_known(session.links, said):
+            session.undo()
+        else:
+            found.append(said)
     return found
+
+
+def _said(session: Session, document_id: int, entry: LogEntry) -> HeldBackAnswer | None:
+    """What an entry says, with all that follows from it; None if no prediction gives it a probability."""
+    spans = [span for assertion in entry.assertions for span in assertion.spans]
+    if not spans or any(isinstance(assertion, NotAMention) for assertion in entry.assertions):
+        return None
+    mention, links = max(spans), session.links
+    entity = links.entity_id(mention)
+    members = links.members(entity) if entity is not None else ()
+    others = links.cannot_entities(entity) if entity is not None else ()
+    return HeldBackAnswer(
+        document_id,
+        mention,
+        earlier=frozenset(span for span in members if span < mention),
+        first=links.has_no_antecedent(mention),
+        apart=frozenset(span for other in others for span in links.members(other)),
+    )
+
+
+def _is_known(links: Links, said: HeldBackAnswer) -> bool:
+    """Whether these links say it too, or else some of the mention's antecedents."""
+    if said.first:
+        return links.has_no_antecedent(said.mention)
+    if said.earlier:
+        return any(links.relation(span, said.mention) is Relation.MUST for span in said.earlier)
+    return all(links.relation(span, said.mention) is Relation.CANNOT for span in said.apart)
 
 
 def _is_about(parts: tuple[Span, ...], entry: LogEntry) -> bool:

@@ -15,7 +15,7 @@ from corefine.prediction import Prediction
 from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, is_worse
 from corefine.project.project import Project
 from corefine.project.store import predictions, settings
-from corefine.project.store.predictions import READY, TRAINED, ModelVersion
+from corefine.project.store.predictions import READY, ModelVersion
 from corefine.project.store.settings import HELD_BACK
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def check_held_back(
     """
     if len(held_back) < FEWEST:
         return
-    before = _since_first(project)
     with project.database.read() as connection:
+        before = predictions.since_first(connection)
         fits = settings.get(connection, HELD_BACK, {})
     new, new_logs = fit(held_back, lambda document_id: predict(project.documents.get(document_id)))
     fits[str(number)] = asdict(new)
@@ -69,13 +69,6 @@ def check_held_back(
         )
 
 
-def _since_first(project: Project) -> list[ModelVersion]:
-    """The versions that can be used, from the project's first model on, oldest first."""
-    with project.database.read() as connection:
-        ready = [version for version in predictions.all_versions(connection) if version.is_ready]
-    return ready[max(at for at, version in enumerate(ready) if version.kind != TRAINED) :]
-
-
 def check_deleted(project: Project, present: set[int]) -> None:
     """Raise if a document was deleted since training on it began: no model may learn from a deleted document."""
     deleted = [info.key for info in project.documents.all(trashed=True) if info.id in present]
@@ -94,7 +87,9 @@ def check_f1(project: Project, worker: Worker, f1: float) -> None:
     losses do not add up. Held-out documents may have been added or deleted since these were scored, so they are scored
     again. A version that can no longer be loaded is left out.
     """
-    before, least = _since_first(project), f1 + LARGEST_F1_LOSS
+    least = f1 + LARGEST_F1_LOSS
+    with project.database.read() as connection:
+        before = predictions.since_first(connection)
     rivals = [version for version in before if version is before[-1] or (version.f1 or 0.0) > least]
     for rival in sorted(rivals, key=lambda version: -(version.f1 or 0.0)):
         try:

@@ -21,6 +21,7 @@ from corefine.project.store import predictions, schema
 from corefine.project.store.documents import DocumentInfo
 from corefine.project.store.log import count_answers
 from corefine.project.store.predictions import FAILED, READY, TRAINED, TRAINING
+from corefine.project.work import imported_entities
 
 if TYPE_CHECKING:
     from corefine.models.training.recipe import Recipe
@@ -128,6 +129,18 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     return f1
 
 
+def _networks(project: Project) -> set[int]:
+    """The versions whose expectations say something about the network to train: the first model, and those from it.
+
+    Rules and Python code expect other links than the network does, and so did a first model that was replaced.
+    """
+    from corefine.models.load import model_folder
+
+    with project.database.read() as connection:
+        versions = predictions.since_first(connection)
+    return {version.id for version in versions if version.kind == TRAINED or model_folder(version.name) is not None}
+
+
 def recipe_for(labels: Sequence[Labels]) -> Recipe:
     """The recipe for training on these labels.
 
@@ -160,6 +173,7 @@ class Lesson:
     def of(cls, project: Project) -> Lesson:
         """What the answers in a project teach."""
         snapshot, lesson = Snapshot(project), cls()
+        networks = _networks(project)
 
         def everybody(info: DocumentInfo) -> Merged | None:
             version, prediction = snapshot.prediction(info.id)
@@ -170,15 +184,17 @@ class Lesson:
                 continue
             lesson.answers += len(found.sources)
             lesson.contradicted += found.unsettled
-            if snapshot.settings.hold_back:
+            with project.database.read() as connection:
+                suggested = imported_entities.is_suggested(connection, info.id)
+            if snapshot.settings.hold_back and not suggested:  # the first model knew the suggestions
                 lesson.held_back += hold_back(found, info.id)
             if found.session.entries:
-                lesson.labels.append(found.labels)
+                lesson.labels.append(found.labels(() if suggested else networks))
         return lesson
 
     def check(self) -> None:
         """Raise if a model that learns this would be no better than the one in use."""
-        if not self.labels:
+        if not self.answers:
             raise InputError("there is nothing to train on: no answer says anything yet")
         if self.contradicted > MOST_CONTRADICTED * (self.answers + self.contradicted):
             raise InputError(

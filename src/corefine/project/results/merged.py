@@ -5,7 +5,7 @@ An answer that contradicts an earlier one is left out and counted. The owner can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from corefine.annotation.labels import Labels
@@ -24,11 +24,15 @@ from corefine.project.work.open_document import everybodys_sessions, restore_ses
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """Where an answer or edit of a merged session comes from; `number` is None for a decision of the owner."""
+    """Where an answer or edit of a merged session comes from; `number` is None for a decision of the owner.
+
+    `version` is the model version that was in use; 0 for decisions, and for answers that came with the document.
+    """
 
     person_id: int
     number: int | None
     at: float
+    version: int = 0
 
 
 @dataclass(slots=True)
@@ -45,10 +49,13 @@ class Merged:
     _decided: Links = field(default_factory=Links)
     _asked: dict[int, Question] = field(default_factory=dict)  # by the merged session's numbers
 
-    @property
-    def labels(self) -> Labels:
-        """What the session teaches. Its entries are edits; the questions that they answered are kept beside them."""
-        asked = (self._asked[entry.number] for entry in self.session.entries if entry.number in self._asked)
+    def labels(self, asked_by: Container[int]) -> Labels:
+        """What the session teaches. What was expected of an answer counts if one of these versions asked for it.
+
+        The session's entries are edits; the questions that they answered are kept beside them.
+        """
+        numbers = (entry.number for entry in self.session.entries if entry.number in self._asked)
+        asked = (self._asked[number] for number in numbers if self.sources[number].version in asked_by)
         return Labels.from_session(self.session, asked)
 
     def add(self, source: AnswerSource, assertions: Sequence[Assertion], entry: LogEntry | None = None) -> None:
@@ -93,7 +100,7 @@ def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merg
         for entry in session.entries
     ]
     for row, entry in sorted(standing, key=lambda pair: pair[0].id):
-        result.add(AnswerSource(row.person_id, entry.number, row.at), entry.assertions, entry)
+        result.add(AnswerSource(row.person_id, entry.number, row.at, row.model_version), entry.assertions, entry)
     result.session.use(prediction)  # added last, which gives the same session in less time
     return result
 

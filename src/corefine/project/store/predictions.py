@@ -98,6 +98,12 @@ def ready_versions(connection: Connection) -> list[int]:
     return [version.id for version in all_versions(connection) if version.is_ready]
 
 
+def since_first(connection: Connection) -> list[ModelVersion]:
+    """The versions that can be used, from the project's present first model on, oldest first."""
+    ready = [version for version in all_versions(connection) if version.is_ready]
+    return ready[max((at for at, version in enumerate(ready) if version.kind != TRAINED), default=0) :]
+
+
 def training_share(connection: Connection) -> float | None:
     """How far training has come; None if no training is running."""
     share: float | None = connection.execute(select(schema.worker.c.share_done)).scalar()
