@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     with Project(tmp_path / "project") as project:
         assert import_documents(project, [], [], stories=True) == []
         worker = Worker(project)
-        worker._tried.add("starter")
+        worker._unusable = "starter"
         worker.settle()
         with Workspaces(project).of(project.owner().id) as workspace:
             shown = workspace.show()

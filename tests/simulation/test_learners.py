@@ -18,7 +18,6 @@ from corefine.document import Document
 from corefine.errors import ConfigError, InputError
 from corefine.models.committee import Committee, save_committee
 from corefine.models.load import SHIPPED, load
-from corefine.models.network.inputs import make_inputs
 from corefine.models.network.model import Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.storage.tensors import read_facts
@@ -47,12 +46,15 @@ def test_a_piece_reads_the_states_of_the_whole() -> None:
     document = short_stories().train[0]
     recipe = resolve_recipe(str(TINY_RECIPE))
     model = Model.create(recipe.model)
-    whole = make_inputs(document, model.inputs(document).states)
+    model.train(False)
+    whole = model.inputs(document)
     for piece in pieces(Labels(document), 30):
         assert piece.whole is document
-        cut = whole.cut(piece.offset, piece.offset + len(piece.document))
+        end = piece.offset + len(piece.document)
+        cut = model.inputs_of_part(piece.whole, piece.offset, end)
         assert cut.length == len(piece.document)
-        assert cut.states.shape[-2] == cut.length
+        assert torch.equal(cut.states, whole.states[..., piece.offset : end, :])
+        assert cut.states.untyped_storage().nbytes() == cut.states.nbytes
         assert (cut.words[1:] == cut.words[:-1]).tolist() == [
             one.lower() == other.lower()
             for one, other in zip(piece.document.tokens[1:], piece.document.tokens[:-1], strict=True)

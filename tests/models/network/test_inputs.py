@@ -7,7 +7,7 @@ import torch
 
 from corefine.document import Document
 from corefine.errors import InputError
-from corefine.models.network.inputs import Surface, make_inputs
+from corefine.models.network.inputs import Surface, make_features, make_inputs
 
 DOCUMENT = Document.from_sentences(
     "d",
@@ -61,5 +61,5 @@ def test_states_must_be_of_this_document(shape: tuple[int, ...]) -> None:
 
 def test_a_cut_does_not_keep_the_whole_document_in_memory() -> None:
     document = Document.from_sentences("d", [["a"] * 100])
-    cut = make_inputs(document, torch.zeros(100, 8)).cut(10, 20)
-    assert cut.states.untyped_storage().nbytes() == cut.states.nbytes
+    cut = make_features(document).cut(10, 20)
+    assert cut.words.untyped_storage().nbytes() == cut.words.nbytes

@@ -37,7 +37,7 @@ def test_the_worker_uses_the_device_that_there_is(
     monkeypatch.setenv("COREFINE_DEVICE", "cpu:0")
     with Project(tmp_path / "project") as project:
         predict: Any = _load(project, starter)
-    assert str(predict.__self__.device) == "cpu:0"  # the model whose method it is
+    assert str(predict.args[0].__self__.device) == "cpu:0"  # the model whose method it is
 
 
 @pytest.mark.usefixtures("starter")
@@ -321,6 +321,18 @@ def test_a_project_begins_with_the_model_it_names(starter: Path, tmp_path: Path)
         project.change_settings(ProjectConfig(model="corefine.models.rules:predict"))  # a function that needs arguments
         worker.settle()
         assert _versions(project)[2:] == []  # it cannot be used, so the one before stays
+
+
+def test_the_first_model_can_be_chosen_again(starter: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(starter, tmp_path / "other")
+    with Project(tmp_path / "project") as project:
+        worker = _with_story(project, "starter")
+        worker.settle()
+        for name in (str(other), "starter", "rules", "starter"):
+            project.change_settings(ProjectConfig(model=name))
+            worker.settle()
+            assert _versions(project)[-1] == ("rules" if name == "rules" else "starter", name)
+        assert len(_versions(project)) == 6, "each once"
 
 
 @pytest.mark.usefixtures("starter")

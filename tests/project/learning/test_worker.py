@@ -31,7 +31,7 @@ def test_a_text_that_a_model_cannot_read_is_read_by_rules(
     number = sqlite_project.writer.write(lambda c: predictions.add_version(c, "mine", predictions.STARTER))
     monkeypatch.setattr(Worker, "predictor", lambda *_: predict)
     reader = Worker(sqlite_project)
-    reader._tried.add(sqlite_project.settings.model)
+    reader._unusable = sqlite_project.settings.model
     reader.settle()
     assert all(sqlite_project.predictions.exists(number, document) for document in (1, 2, 3))
 

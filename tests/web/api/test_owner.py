@@ -138,7 +138,7 @@ def test_training_that_fails_is_told_and_harms_nothing(
         raise RuntimeError("out of luck")
 
     worker = Worker(project)
-    worker._tried.add(project.settings.model)
+    worker._unusable = project.settings.model
     monkeypatch.setattr(training, "_run", fail)
     browser.annotate(golds(project), most=3)
     before = browser.get("next")
@@ -161,7 +161,7 @@ def test_training_begins_by_itself_and_not_twice_for_the_same_answers(
     monkeypatch.setattr(training, "_run", lambda *_: runs.append(1) or 50.0)
     monkeypatch.setattr(Worker, "_read_one", lambda *_: False)
     worker = Worker(project)
-    worker._tried.add(project.settings.model)
+    worker._unusable = project.settings.model
     browser.annotate(golds(project), most=9)
     worker.settle()
     assert not runs, "nine answers are too few to learn from"
@@ -189,6 +189,13 @@ def test_training_that_was_killed_is_begun_again_but_not_for_ever(browser: Brows
             )
         )
         Worker(project)  # finds it unfinished
+    assert not training.is_due(project)
+    change(project, retrain_every=3)
+    browser.annotate(golds(project), most=2)
+    assert not training.is_due(project)
+    browser.annotate(golds(project), most=1)
+    assert training.is_due(project), "there are as many new answers as usual"
+    change(project, retrain_every=0)
     assert not training.is_due(project)
     training.request(project)
     assert training.is_due(project)
@@ -301,7 +308,7 @@ def test_provenance_tells_where_each_link_comes_from(browser: Browser) -> None:
 
 def test_a_worker_reads_what_is_uploaded(browser: Browser, project: Project) -> None:
     worker = Worker(project)
-    worker._tried.add(project.settings.model)
+    worker._unusable = project.settings.model
     response = browser.client.post("/api/documents?name=new.txt", content=b"Anna came home. She sang. Anna slept.")
     number = response.json()["added"][0]
     assert browser.get(f"next?document={number}")["state"] == "preparing"

@@ -57,6 +57,15 @@ class TokenFeatures:
         moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
         return replace(self, **moved)
 
+    def cut(self, start: int, end: int) -> TokenFeatures:
+        """The tokens from `start` up to `end`. A copy, so that it does not keep the whole document in memory."""
+        values = {name: getattr(self, name)[start:end].clone() for name in PER_TOKEN}
+        return TokenFeatures(**values, genre=self.genre)
+
+    def with_states(self, states: Tensor) -> Inputs:
+        """These features and the states of the same tokens."""
+        return Inputs(**{each.name: getattr(self, each.name) for each in fields(TokenFeatures)}, states=states)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(TokenFeatures):
@@ -69,18 +78,12 @@ class Inputs(TokenFeatures):
 
     states: Tensor
 
-    def cut(self, start: int, end: int) -> Inputs:
-        """The tokens from `start` up to `end`. A copy, so that it does not keep the whole document in memory."""
-        values = {name: getattr(self, name)[start:end].clone() for name in PER_TOKEN}
-        return replace(self, states=self.states[..., start:end, :].clone(), **values)
-
 
 def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
     """The input for a document with these states, [T, H] or [L, T, H]."""
     if states.ndim not in (2, 3) or states.shape[-2] != len(document):
         raise InputError(f"document {document.key}: states of shape {tuple(states.shape)} for {len(document)} tokens")
-    features = make_features(document, genres)
-    return Inputs(**{each.name: getattr(features, each.name) for each in fields(features)}, states=states)
+    return make_features(document, genres).with_states(states)
 
 
 def make_features(document: Document, genres: Sequence[str] = ()) -> TokenFeatures:

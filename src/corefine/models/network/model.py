@@ -15,7 +15,7 @@ from corefine.document import Document
 from corefine.errors import ModelError
 from corefine.models.devices import release_memory
 from corefine.models.network.config import EncoderConfig, ModelConfig
-from corefine.models.network.encoders import Encoder, make_encoder, states_in_blocks
+from corefine.models.network.encoders import Encoder, join_blocks, make_encoder, states_in_blocks
 from corefine.models.network.encoders.cache import CachedEncoder
 from corefine.models.network.initial_weights import draw_as_allennlp
 from corefine.models.network.inputs import Inputs, TokenFeatures, make_features, make_inputs
@@ -101,6 +101,21 @@ class Model:
         """The ranker's input for a document, on the model's device."""
         states = self._rounded(self.encoder.encode(document))
         return make_inputs(document, states, self.config.head.genres).to(self.device)
+
+    def inputs_of_part(self, document: Document, start: int, end: int) -> Inputs:
+        """The same for the tokens from `start` up to `end`, as the encoder reads them in the whole document.
+
+        The states of a long document are never in memory as a whole.
+        """
+        kept: list[Tensor] = []
+        at = 0
+        for states in states_in_blocks(self.encoder, document, TOKENS_IN_BLOCK):
+            size = states.shape[-2]
+            if at < end and start < at + size:
+                kept.append(self._rounded(states[..., max(start - at, 0) : end - at, :]).clone())
+            at += size
+        features = make_features(document, self.config.head.genres).cut(start, end)
+        return features.with_states(join_blocks(kept)).to(self.device)
 
     def _rounded(self, states: Tensor) -> Tensor:
         """The encoder's states as the ranker reads them."""

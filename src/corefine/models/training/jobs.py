@@ -17,7 +17,8 @@ from corefine.files import write_atomically
 from corefine.models.calibration import calibrate, link_as_taught
 from corefine.models.committee import committee_members, save_committee
 from corefine.models.devices import choose_device, cores, use_threads
-from corefine.models.network.model import Model
+from corefine.models.network.encoders import states_in_blocks
+from corefine.models.network.model import TOKENS_IN_BLOCK, Model
 from corefine.models.storage.checkpoint import load_model, save_model
 from corefine.models.training.events import Encoding, Stopped, TrainingEvent
 from corefine.models.training.recipe import Recipe
@@ -148,7 +149,8 @@ def _encode(model: Model, job: TrainingJob) -> Iterator[Encoding]:
         return
     documents = [*(labels.document for labels in job.labels), *job.dev]
     for number, document in enumerate(documents, start=1):
-        model.encoder.encode(document)
+        for _ in states_in_blocks(model.encoder, document, TOKENS_IN_BLOCK):
+            pass  # those of a long document never fill the memory
         yield Encoding(number, len(documents))
 
 
@@ -230,3 +232,5 @@ def _work(job: TrainingJob, number: int, events: Any) -> None:
         events.put((number, None))
     except CorefineError as error:
         events.put((number, str(error)))
+    except (ArithmeticError, MemoryError, OSError, RuntimeError) as error:
+        events.put((number, f"{type(error).__name__}: {error}"))

@@ -293,7 +293,7 @@ class _Run:
             return self.model.inputs(piece.document)
         if index in self._inputs:
             return self._inputs[index]
-        inputs = self.model.inputs(piece.whole).cut(piece.offset, piece.offset + len(piece.document))
+        inputs = self.model.inputs_of_part(piece.whole, piece.offset, piece.offset + len(piece.document))
         self._held += inputs.states.nbytes
         if self._held < HELD_BYTES:
             self._inputs[index] = inputs

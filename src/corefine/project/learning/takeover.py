@@ -13,6 +13,7 @@ from corefine.errors import CorefineError, DamagedDocumentError, InputError, Mod
 from corefine.models.evaluation import evaluate
 from corefine.prediction import Prediction
 from corefine.project.learning.held_back import FEWEST, HeldBackAnswer, fit, is_worse
+from corefine.project.learning.long_documents import Predict
 from corefine.project.project import Project
 from corefine.project.store import predictions, settings
 from corefine.project.store.predictions import READY, ModelVersion
@@ -32,19 +33,29 @@ MODEL_ERRORS = (
 
 
 def check_held_back(
-    project: Project, number: int, held_back: list[HeldBackAnswer], predict: Callable[[Document], Prediction]
+    project: Project,
+    number: int,
+    held_back: list[HeldBackAnswer],
+    predict: Predict,
+    pause: Callable[[], object],
 ) -> None:
     """Score the new version and those before on the held-back answers; raise if one of these is clearly better.
 
     All are scored on the answers that there are now, so that the learning curve can be compared along its length. The
-    new version is compared with all of them, so that small losses do not add up.
+    new version is compared with all of them, so that small losses do not add up. `pause` is called before each document
+    that the new one reads.
     """
+
+    def read(document_id: int) -> Prediction:
+        pause()
+        return predict(project.documents.get(document_id))
+
     if len(held_back) < FEWEST:
         return
     with project.database.read() as connection:
         before = predictions.since_first(connection)
         fits = settings.get(connection, HELD_BACK, {})
-    new, new_logs = fit(held_back, lambda document_id: predict(project.documents.get(document_id)))
+    new, new_logs = fit(held_back, read)
     fits[str(number)] = asdict(new)
     worse = []
     for version in before:
@@ -79,13 +90,13 @@ def check_deleted(project: Project, present: set[int]) -> None:
         )
 
 
-def check_f1(project: Project, worker: Worker, f1: float) -> None:
+def check_f1(project: Project, worker: Worker, f1: float, pause: Callable[[], object]) -> None:
     """Raise if an earlier version has a clearly better F1 on the held-out documents than the new one.
 
     If people's answers are wrong, so are those that are held back. Only gold labels can show it. The new version is
     compared with the one in use and with all better ones since the project's first model was chosen, so that small
     losses do not add up. Held-out documents may have been added or deleted since these were scored, so they are scored
-    again. A version that can no longer be loaded is left out.
+    again. A version that can no longer be loaded is left out. `pause` is called before each document.
     """
     least = f1 + LARGEST_F1_LOSS
     with project.database.read() as connection:
@@ -93,7 +104,7 @@ def check_f1(project: Project, worker: Worker, f1: float) -> None:
     rivals = [version for version in before if version is before[-1] or (version.f1 or 0.0) > least]
     for rival in sorted(rivals, key=lambda version: -(version.f1 or 0.0)):
         try:
-            found = held_out_f1(project, worker.predictor(rival))
+            found = held_out_f1(project, worker.predictor(rival), pause)
         except MODEL_ERRORS:
             continue
         _keep_f1(project, rival, found)
@@ -110,11 +121,19 @@ def _keep_f1(project: Project, version: ModelVersion, f1: float | None) -> None:
         project.writer.write(lambda connection: predictions.finish_version(connection, version.id, READY, f1=f1))
 
 
-def held_out_f1(project: Project, predict: Callable[[Document], Prediction]) -> float | None:
-    """CoNLL F1 on the held-out documents, singletons dropped; None if there are none."""
+def held_out_f1(project: Project, predict: Predict, pause: Callable[[], object] = lambda: None) -> float | None:
+    """CoNLL F1 on the held-out documents, singletons dropped; None if there are none.
+
+    `pause` is called before each document.
+    """
+
+    def read(document: Document) -> Prediction:
+        pause()
+        return predict(document)
+
     held_out = []
     for entry in project.documents.all():
         if entry.held_out:
             with suppress(DamagedDocumentError):
                 held_out.append(project.documents.get(entry.id))
-    return evaluate(predict, held_out).conll_f1 if held_out else None
+    return evaluate(read, held_out).conll_f1 if held_out else None

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
@@ -14,6 +15,7 @@ from corefine.annotation.labels import Labels
 from corefine.errors import CorefineError, InputError
 from corefine.project.learning import takeover
 from corefine.project.learning.held_back import HeldBackAnswer, hold_back
+from corefine.project.learning.long_documents import predict_long
 from corefine.project.project import Project
 from corefine.project.results.merged import Merged, merged
 from corefine.project.results.snapshot import Snapshot
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "training was interrupted"
 MOST_INTERRUPTIONS = 2
-"""After this many interruptions in a row, training starts again only on request."""
+"""After this many interruptions in a row, training waits for as many new answers as it usually does."""
 RECIPE = "app"
 STEPS_IN_FULL = 100
 """The smallest number of training steps if documents, or parts of them, were annotated in full."""
@@ -51,8 +53,9 @@ def is_due(project: Project) -> bool:
     if not every or answers < FEWEST_ANSWERS:
         return False
     last = runs[-MOST_INTERRUPTIONS:]
-    if last and last[-1].message == INTERRUPTED:
-        return len(last) < MOST_INTERRUPTIONS or any(run.message != INTERRUPTED for run in last)
+    interrupted = [run.message == INTERRUPTED for run in last]
+    if last and interrupted[-1] and (len(last) < MOST_INTERRUPTIONS or not all(interrupted)):
+        return True
     return answers - (last[-1].answers if last else 0) >= every
 
 
@@ -110,21 +113,27 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     )
     steps, done = 1, dict.fromkeys(range(job.members), 0)
     last = time.monotonic()
+
+    def pause() -> None:
+        """Let the worker read a new document, and tell the server that it is alive."""
+        nonlocal last
+        if time.monotonic() - last >= PAUSE_SECONDS:
+            worker.pause()
+            worker.report("training", share_done=min(1.0, sum(done.values()) / steps))
+            last = time.monotonic()
+
     for found in run(job):
         event = found.event
         if isinstance(event, Started):
             steps = max(1, event.epochs * event.steps_per_epoch * job.members)
         elif isinstance(event, Step):
             done[found.member] = event.step
-            if time.monotonic() - last >= PAUSE_SECONDS:
-                worker.pause()
-                worker.report("training", share_done=min(1.0, sum(done.values()) / steps))
-                last = time.monotonic()
-    predict = load(job.folder, cache=job.cache).model.predict
-    takeover.check_held_back(project, number, lesson.held_back, predict)
-    f1 = takeover.held_out_f1(project, predict)
+        pause()
+    predict = partial(predict_long, load(job.folder, cache=job.cache).model.predict)
+    takeover.check_held_back(project, number, lesson.held_back, predict, pause)
+    f1 = takeover.held_out_f1(project, predict, pause)
     if f1 is not None and project.settings.hold_back:
-        takeover.check_f1(project, worker, f1)
+        takeover.check_f1(project, worker, f1, pause)
     takeover.check_deleted(project, present)
     return f1
 

@@ -58,8 +58,8 @@ class Worker:
         self._lower_priority: Callable[[], object] | None = lower_priority
         self._predictors: dict[int, Predict] = {}
         self._failed: set[tuple[int, int]] = set()
-        self._tried: set[str] = set()
-        self._refused: dict[str, str] = {}  # first models that cannot be used, and why
+        self._unusable: str | None = None  # the first model that the settings name, if it cannot be loaded
+        self._why: str | None = None
         self._scored: set[int] = set()
         self._restored = self._when_restored()
         self._begin()
@@ -76,7 +76,7 @@ class Worker:
     def step(self) -> bool:
         """Load the first model, predict one document, or train once. Returns whether there was anything to do."""
         version = self._version()
-        if self._wants_first_model(version):
+        if self._wants_first_model():
             self._load_first_model()
             return True
         has_read = self._read_one(version)
@@ -124,8 +124,8 @@ class Worker:
 
     def report(self, state: schema.WorkerState, *, message: str | None = None, share_done: float | None = None) -> None:
         """Record what the worker is doing, for the server. That the first model cannot be used is said all the time."""
-        if message is None and self._refused:
-            message = self._refused.get(self.project.settings.model)
+        if message is None and self._why is not None and self.project.settings.model == self._unusable:
+            message = self._why
         values: dict[str, object] = {"state": state, "share_done": share_done, "beat_at": time.time()}
         if message is not None or state != "idle":  # an error message stays until the next work begins
             values["message"] = message
@@ -155,30 +155,29 @@ class Worker:
             raise InputError("the project's first model version is gone")
         return latest
 
-    def _wants_first_model(self, version: ModelVersion) -> bool:
-        """Whether the settings name a first model that no version comes from and that was not tried yet."""
+    def _wants_first_model(self) -> bool:
+        """Whether the settings name another first model than the present one; if it cannot be loaded, only once."""
         name = self.project.settings.model
-        if name in self._tried:
+        if name == self._unusable:
             return False
-        if name == RULES:
-            return version.kind not in (RULES, TRAINED)
+        self._unusable = self._why = None
         with self.project.database.read() as connection:
-            names = [each.name for each in predictions.all_versions(connection) if each.kind == STARTER]
-        return not names or names[-1] != name
+            first = predictions.since_first(connection)[0]
+        return first.name != name
 
     def _load_first_model(self) -> None:
         """Switch to the first model that the settings name, if it can be loaded."""
         name = self.project.settings.model
-        self._tried.add(name)
         self.report("loading")
         try:
             predict = _load(self.project, name)
         except takeover.MODEL_ERRORS as error:
+            self._unusable = name
             if name != "starter":
-                self._refused[name] = f"the model {name} cannot be used: {error}"
+                self._why = f"the model {name} cannot be used: {error}"
                 self.report("failed")
             return
-        add = partial(predictions.add_version, name=name, kind=STARTER)
+        add = partial(predictions.add_version, name=name, kind=RULES if name == RULES else STARTER)
         self._predictors[self._write(add)] = predict
 
     def _score(self, version: ModelVersion) -> bool:
@@ -216,7 +215,7 @@ class Worker:
             self.report("failed", message=f"{entry.key} is left out: {error}")
             return True
         try:
-            prediction = predict_long(self.predictor(version), document)
+            prediction = self.predictor(version)(document)
         except takeover.MODEL_ERRORS as error:
             self.report("predicting", message=f"{version.name} cannot read {entry.key} ({error}): rules are used there")
             prediction = rules.predict(document)
@@ -242,18 +241,20 @@ class Worker:
             raise
 
     def predictor(self, version: ModelVersion) -> Predict:
-        """What predicts with this version."""
+        """What predicts with this version, long documents in pieces."""
         if version.id not in self._predictors:
             self._predictors.clear()  # one model in memory at a time
-            where = version.name if version.kind == STARTER else self.project.models / f"v{version.id}"
-            self._predictors[version.id] = rules.predict if version.kind == RULES else _load(self.project, where)
+            where = self.project.models / f"v{version.id}" if version.kind == TRAINED else version.name
+            self._predictors[version.id] = (
+                partial(predict_long, rules.predict) if version.kind == RULES else _load(self.project, where)
+            )
         return self._predictors[version.id]
 
 
 def _load(project: Project, where: str | Path) -> Predict:
     from corefine.models.load import load
 
-    return load(where, cache=project.folder / "cache").model.predict
+    return partial(predict_long, load(where, cache=project.folder / "cache").model.predict)
 
 
 def main() -> None:
