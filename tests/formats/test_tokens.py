@@ -7,11 +7,13 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corefine.document import Document, Span
 from corefine.errors import FormatError
 from corefine.formats import FORMATS, read
-from corefine.formats.tokens import Tokens, divided
+from corefine.formats.tokens import Tokens, divided, sentences_by_rules, tokenise
 from helpers.format_making import read_bytes, rendered, with_faults
 
 DOCUMENT = Document.from_text("Ann left her boat.", name="a").with_clusters([[(0, 0), (2, 2)]])
@@ -73,3 +75,40 @@ def test_labels_of_a_relation_that_are_no_list_are_no_label() -> None:
     task = {"data": {"text": "Ann left her boat."}, "predictions": [{"result": [*regions, relation]}]}
     [document] = read_bytes(json.dumps([task]), "label-studio")
     assert document.clusters == DOCUMENT.clusters
+
+
+def sentences(words: Tokens) -> list[str]:
+    ends = [*words.sentence_starts[1:], len(words.tokens)]
+    return [" ".join(words.tokens[start:end]) for start, end in zip(words.sentence_starts, ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Go. “I know,” she said. (She lied.)", ["Go .", "“ I know , ” she said .", "( She lied . )"]),
+        ("en", 'Go. "I know," she said. "Yes."', ["Go .", '" I know , " she said .', '" Yes . "']),
+        ("en", "Go. 'I know,' she said. 'Yes.'", ["Go .", "' I know , ' she said .", "' Yes . '"]),
+        ("en", 'Go . " I know , " she said . " Yes . "', ["Go .", '" I know , " she said .', '" Yes . "']),
+        ("en", 'Go.\n\n"I know.\n\n"Yes." No.', ["Go .", '" I know .', '" Yes . "', "No ."]),
+        ("es", "Ana llegó. ¿Qué dijo? —No.", ["Ana llegó .", "¿ Qué dijo ?", "— No ."]),
+        ("de", "Geh. „Ja.“ Er ging. »Nein.« Er kam.", ["Geh .", "„ Ja . “", "Er ging .", "» Nein . «", "Er kam ."]),
+        ("fr", "Va. « Oui. » Puis il va.", ["Va .", "« Oui . »", "Puis il va ."]),
+        ("zh", "他走了。“我知道。”（他笑了。）", ["他 走 了 。", "“ 我 知 道 。 ”", "（ 他 笑 了 。 ）"]),
+    ],
+)
+def test_a_sentence_begins_with_the_marks_that_open_it(language: str, text: str, expected: list[str]) -> None:
+    assert sentences(tokenise(text, language)) == expected
+
+
+def test_opening_marks_are_found_without_spaces_too() -> None:
+    tokens = ("Go", ".", "“", "I", "know", ".", "”", "(", "Yes", ".", ")", "No", ".")
+    assert sentences_by_rules(tokens, "en") == (0, 2, 7, 11)
+
+
+@given(st.lists(st.sampled_from(["Go", ".", "“", "”", '"', "„", "(", "\n\n", " ", "?", "'"]), max_size=30))
+def test_no_sentence_is_empty(pieces: list[str]) -> None:
+    words = tokenise("".join(pieces), "en")
+    starts = list(words.sentence_starts)
+    assert starts == sorted(set(starts))
+    assert starts[:1] == ([0] if words.tokens else [])
+    assert all(start < len(words.tokens) for start in starts)

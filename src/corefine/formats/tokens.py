@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +44,10 @@ LONGEST_WORD = 1000
 LONGEST_SIGNS = 20
 _LONG = re.compile(rf"\S{{{LONGEST_SIGNS + 1},}}")
 _SIGNS = re.compile(rf"[^\w\s]{{{LONGEST_SIGNS + 1},}}")
+
+_OPENING = frozenset({"¿", "¡", "``"})
+_OPENING_QUOTES = frozenset({"“", "„", "``"})
+_QUOTES = frozenset({*_OPENING_QUOTES, "”", "''", '"'})
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 _LINE = re.compile(r"\n")
@@ -85,11 +89,8 @@ def tokenise(text: str, language: str | None, *, cuts: Iterable[int] = (), sente
     offsets = list(_cut(offsets, sorted(set(cuts))))
     tokens = tuple(text[start:end] for start, end in offsets)
     breaks = _LINE if sentence_a_line else _PARAGRAPH
-    starts = _sentence_starts(nlp, tokens)
-    for match in breaks.finditer(text):
-        starts.add(bisect_left(offsets, (match.end(), 0)))
-    starts.discard(len(tokens))
-    return Tokens(tokens, tuple(offsets), tuple(sorted(starts)))
+    begins = {bisect_left(offsets, (match.end(), 0)) for match in breaks.finditer(text)} - {len(tokens)}
+    return Tokens(tokens, tuple(offsets), _sentence_starts(nlp, tokens, begins, offsets))
 
 
 def divided(words: Tokens, cuts: Sequence[int], text: str) -> Tokens:
@@ -106,7 +107,7 @@ def divided(words: Tokens, cuts: Sequence[int], text: str) -> Tokens:
 
 def sentences_by_rules(tokens: Sequence[str], language: str | None) -> tuple[int, ...]:
     """Where sentences begin among these tokens."""
-    return tuple(sorted(_sentence_starts(_pipeline(language or DEFAULT_LANGUAGE), tokens))) if tokens else ()
+    return _sentence_starts(_pipeline(language or DEFAULT_LANGUAGE), tokens) if tokens else ()
 
 
 @lru_cache(maxsize=4)
@@ -131,11 +132,49 @@ def _base(language: str) -> str:
     return language.lower().partition("-")[0]
 
 
-def _sentence_starts(nlp: Language, tokens: Sequence[str]) -> set[int]:
+def _sentence_starts(
+    nlp: Language, tokens: Sequence[str], begins: Iterable[int] = (), offsets: Sequence[Characters] | None = None
+) -> tuple[int, ...]:
+    """Where sentences begin: by spaCy's rules, and at `begins`, where paragraphs or lines do."""
     from spacy.tokens import Doc
 
     doc = nlp.get_pipe("sentencizer")(Doc(nlp.vocab, words=[token or " " for token in tokens]))
-    return {token.i for token in doc if token.is_sent_start}
+    paragraphs = frozenset(begins)
+    opening = _opening_marks(tokens, paragraphs, offsets)
+    starts = [-1]
+    for start in sorted({token.i for token in doc if token.is_sent_start} | paragraphs):
+        # spaCy's rules leave all punctuation after a full stop to the sentence that it ends
+        while start > max(starts[-1], 0) and start - 1 in opening:
+            start -= 1
+        if start > starts[-1]:  # else the paragraph begins with this mark
+            starts.append(start)
+    return tuple(starts[1:])
+
+
+def _opening_marks(
+    tokens: Sequence[str], paragraphs: Container[int], offsets: Sequence[Characters] | None
+) -> frozenset[int]:
+    """The punctuation marks that belong to what follows: they stand right before a word and after a space.
+
+    Where spaces do not tell, these are opening brackets and quotation marks. A quotation mark with two uses opens if
+    none is open in its paragraph: " and the German “, which closes what „ has opened.
+    """
+    found = []
+    quoted = False
+    for at, token in enumerate(tokens):
+        quoted = quoted and at not in paragraphs
+        opens = token in _OPENING or unicodedata.category(token[:1] or " ") in ("Ps", "Pi")
+        if token in _QUOTES:
+            opens = not quoted if token == '"' else token in _OPENING_QUOTES and not (token == "“" and quoted)
+            quoted = opens
+        elif not all(unicodedata.category(character).startswith("P") for character in token):
+            continue
+        if offsets is not None and 0 < at < len(tokens) - 1:
+            before, after = offsets[at - 1][1] < offsets[at][0], offsets[at][1] < offsets[at + 1][0]
+            opens = before if before != after else opens
+        if opens:
+            found.append(at)
+    return frozenset(found)
 
 
 def _too_long(text: str) -> list[int]:
