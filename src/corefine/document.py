@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain, pairwise
 from operator import le, lt
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from corefine.errors import DocumentError
 
@@ -285,6 +285,22 @@ class Document:
                 yield f"offsets {start}-{end} of token {token} are out of order or outside the text"
                 return
             before = start
+
+
+class Labelled(Protocol):
+    """What holds a document with entities, such as the result of a prediction."""
+
+    @property
+    def labelled(self) -> Document: ...
+
+
+Documents = Document | Labelled | Iterable[Document | Labelled]
+
+
+def documents_of(what: Documents) -> Iterator[Document]:
+    """The documents that are given, or that the given results hold."""
+    for each in what if isinstance(what, Iterable) else [what]:
+        yield each if isinstance(each, Document) else each.labelled
 
 
 def _increase(numbers: Sequence[int]) -> bool:

@@ -191,3 +191,39 @@ def test_corefud_gets_new_entities_in_place_of_the_old(model: Path) -> None:
     assert document.tokens == ("Anna", "saw", "herself")
     assert [len(cluster) for cluster in document.clusters] == [3]
     assert document.layers["upos"] == ("PROPN", "VERB", "PRON")
+
+
+def test_what_cannot_be_read_or_written_is_told_before_anything_is_predicted(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("in").mkdir()
+    Path("in/a.txt").write_text(TEXT, "utf-8")
+    monkeypatch.setattr(Model, "predict", lambda *_: pytest.fail("it was predicted"))
+    refused = predict(model, "in", "all.conll")
+    assert isinstance(refused.exception, LossError)
+    assert "source text" in str(refused.exception)
+    Path("in/b.txt").write_bytes("né".encode("latin-1"))
+    unreadable = predict(model, "in", "out/")
+    assert isinstance(unreadable.exception, InputError)
+    assert "b.txt" in str(unreadable.exception)
+    assert not Path("out").exists()
+
+
+def test_documents_that_cannot_be_read_are_left_out(model: Path) -> None:
+    Path("in").mkdir()
+    Path("in/a.txt").write_text(TEXT, "utf-8")
+    Path("in/b.txt").write_bytes("né".encode("latin-1"))
+    told = done(predict(model, "in", "all.jsonl", "--skip-faulty")).stderr
+    assert told.count("b.txt") == 1
+    assert [document.name for document in read_all("all.jsonl")] == ["a"]
+
+
+def test_a_language_that_the_model_does_not_know_is_told() -> None:
+    german = "Die Frau ging mit dem Hund in den Wald. Sie war müde, und er war es auch. Dann kamen sie nach Hause."
+    arguments = ["predict", "-", "-", "--from", "text", "--to", "jsonl", "--model", "rules"]
+    told = done(CliRunner().invoke(app, arguments, input=german.encode())).stderr
+    assert "1 document is in German, and the model rules knows only English" in told
+    told = done(CliRunner().invoke(app, [*arguments, "--json"], input=german.encode())).stderr
+    assert json.loads(told.splitlines()[-1])["foreign"] == {"German": 1}
+    told = done(CliRunner().invoke(app, arguments, input=TEXT.encode())).stderr
+    assert "knows only" not in told

@@ -76,6 +76,11 @@ def test_resolved_text_has_names_in_place_of_mentions() -> None:
     assert pronouns.resolved_text() == "Mary fed Mary's dog .\n"
 
 
+def test_an_entity_that_only_pronouns_name_is_not_replaced() -> None:
+    result = result_of([["She", "waved", "."], ["Then", "she", "left", "."]], [[(0, 0), (4, 4)]])
+    assert result.resolved_text() == "She waved .\nThen she left .\n"
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from corefine.cli.options import Format, From, Json, Language, Lossy, Source, Target, To
-from corefine.cli.output import show_json, show_table, tracked
-
-if TYPE_CHECKING:
-    from corefine.errors import Fault
+from corefine.cli.options import Format, From, Json, Language, Lossy, SkipFaulty, Source, Target, To
+from corefine.cli.output import show_fault, show_json, show_table, tracked
 
 
 def convert(
@@ -20,9 +17,7 @@ def convert(
     from_: From = None,
     to: To = None,
     lossy: Lossy = False,
-    skip_faulty: Annotated[
-        bool, typer.Option("--skip-faulty", help="Leave out documents that cannot be read instead of stopping.")
-    ] = False,
+    skip_faulty: SkipFaulty = False,
     repair: Annotated[
         bool, typer.Option("--repair", help="Leave out a bad bracket or link, and keep its document.")
     ] = False,
@@ -46,7 +41,7 @@ def convert(
         skip_faulty=skip_faulty,
         language=language,
         repair=repair,
-        on_fault=_show_fault,
+        on_fault=show_fault,
         tracked=lambda documents: tracked(documents, "converting"),
     )
     if json:
@@ -55,10 +50,6 @@ def convert(
     for name, number in sorted(summary.lost.items()):
         typer.echo(f"corefine: lost: {name}: {number}", err=True)
     typer.echo(f"{summary.documents} documents, {summary.mentions} mentions", err=True)
-
-
-def _show_fault(fault: Fault) -> None:
-    typer.echo(f"corefine: {'unreadable' if fault.fatal else 'repaired'}: {fault}", err=True)
 
 
 def formats(json: Json = False) -> None:

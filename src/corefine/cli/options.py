@@ -22,7 +22,7 @@ ModelName = Annotated[
     str,
     typer.Option("--model", help="A folder of `corefine train`, starter, strong, rules or module:attribute."),
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads; all cores if not given.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores if not given.")]
 Cache = Annotated[Path | None, typer.Option(help="Folder for the encoder's states.")]
 Vectors = Annotated[Path | None, typer.Option(help="Word vectors for the recipe paper: GloVe's, or winkNLP's JSON.")]
 Mirror = Annotated[Path | None, typer.Option(help="Folder with corpora as NAME/NAME.jsonl.gz; also COREFINE_MIRROR.")]
@@ -36,6 +36,9 @@ To = Annotated[str | None, typer.Option("--to", help="Format of OUT, if its name
 Format = Annotated[str | None, typer.Option("--format", help="Format of the files, if their names do not tell.")]
 Language = Annotated[str | None, typer.Option(help="Language code of plain text, such as nl; detected if not given.")]
 Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the format cannot express, and count it.")]
+SkipFaulty = Annotated[
+    bool, typer.Option("--skip-faulty", help="Leave out documents that cannot be read instead of stopping.")
+]
 
 PROJECT = Path("corefine-project")
 

@@ -7,9 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+if TYPE_CHECKING:
+    from corefine.errors import Fault
 
 T = TypeVar("T")
 
@@ -19,6 +22,11 @@ QUIET_SECONDS = 5.0
 
 def show_json(value: Any, *, err: bool = False) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False), err=err)
+
+
+def show_fault(fault: Fault) -> None:
+    """Tell a fault of an input file on stderr."""
+    typer.echo(f"corefine: {'unreadable' if fault.fatal else 'repaired'}: {fault}", err=True)
 
 
 def show_table(

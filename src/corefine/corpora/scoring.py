@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 
-from corefine.document import Document
+from corefine.document import Document, Documents, documents_of
 from corefine.formats import read
 from corefine.scores.corpus import Singletons, report
 from corefine.scores.results import Blanc, Scores
 
-Scored = Document | Iterable[Document] | str | PathLike[str]
-"""A document, several, or a file, folder or glob that holds some."""
+Scored = Documents | str | PathLike[str]
+"""A document or result, several, or a file, folder or glob that holds some."""
 
 
 def score(
@@ -23,7 +23,7 @@ def score(
     allow_missing: bool = False,
     blanc: Blanc = "official",
 ) -> Scores:
-    """Score a response against a key. Each is a document, several documents, or a path.
+    """Score a response against a key. Each is a document or a result of a prediction, several of them, or a path.
 
     singletons       "drop" removes clusters of one from key and response
     pronouns         score only clusters with a pronoun
@@ -43,5 +43,5 @@ def score(
     ).scores
 
 
-def _documents(side: Scored) -> Document | Iterable[Document]:
-    return read(side) if isinstance(side, str | PathLike) else side
+def _documents(side: Scored) -> Iterable[Document]:
+    return read(side) if isinstance(side, str | PathLike) else documents_of(side)

@@ -72,7 +72,12 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 def language_name(code: str) -> str:
     """The English name of a language, or the code itself."""
-    return NAMES.get(code.lower().partition("-")[0], code)
+    return NAMES.get(code.lower().replace("_", "-").partition("-")[0], code)
+
+
+def is_english_code(code: str) -> bool:
+    """Whether this is the code of English, with or without a region."""
+    return code.lower().replace("_", "-").partition("-")[0] == "en"
 
 
 def detect(text: str) -> str | None:

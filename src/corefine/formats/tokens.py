@@ -117,7 +117,7 @@ def _pipeline(language: str) -> Language:
     code = _base(language)
     general = code in BY_CHARACTERS or code in NEED_PACKAGES
     try:
-        nlp = spacy.blank(OTHERS if general else language)
+        nlp = spacy.blank(OTHERS if general else code)
     except (ImportError, ValueError) as error:
         raise InputError(
             f"no rules for the language {language!r}: give the code of one that has, such as nl, or {OTHERS!r} for "
@@ -128,8 +128,8 @@ def _pipeline(language: str) -> Language:
 
 
 def _base(language: str) -> str:
-    """The code without region or script: zh of zh-Hans."""
-    return language.lower().partition("-")[0]
+    """The code without region or script: zh of zh-Hans, pt of pt_BR."""
+    return language.lower().replace("_", "-").partition("-")[0]
 
 
 def _sentence_starts(

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from corefine.document import Document
+from corefine.document import Document, Documents, documents_of
 from corefine.errors import InputError, LossError
 from corefine.files import AtomicFiles, is_folder
 from corefine.formats.lookup import ending_of, format_for
@@ -22,14 +22,14 @@ OnSkip = Callable[[Document, str], None]
 
 
 def write(
-    documents: Iterable[Document] | Document,
+    documents: Documents,
     path: str | PathLike[str],
     format: str | None = None,
     *,
     lossy: bool = False,
     on_skip: OnSkip | None = None,
 ) -> dict[str, int]:
-    """Write documents to a file, packed if its name ends in .gz; on any error, nothing is written.
+    """Write documents, or results of predictions, to a file (packed if its name ends in .gz), or on an error nothing.
 
     With `on_skip`, a document that cannot be rendered is left out, and `on_skip` gets it and the reason.
 
@@ -39,20 +39,18 @@ def write(
     path = Path(path)
     found = format_for(None if is_folder(path) else path, format)
     with output_files() as files:
-        lost = write_files(_listed(documents), found, path, files, on_skip=on_skip)
+        lost = write_files(documents_of(documents), found, path, files, on_skip=on_skip)
         if not lossy:
             refuse_losses(lost, found)
     return dict(lost)
 
 
-def write_stream(
-    documents: Iterable[Document] | Document, stream: IO[bytes], format: str, *, lossy: bool = False
-) -> dict[str, int]:
+def write_stream(documents: Documents, stream: IO[bytes], format: str, *, lossy: bool = False) -> dict[str, int]:
     """Write documents to a binary stream, up to the first that would lose something."""
     found = format_for(None, format)
     if len(found.files) > 1:
         raise InputError(f"{found.name} is several files: give a path, not a stream")
-    return dict(_write_one_by_one(_listed(documents), found, stream, lossy=lossy))
+    return dict(_write_one_by_one(documents_of(documents), found, stream, lossy=lossy))
 
 
 def write_files(
@@ -142,10 +140,6 @@ def _open(files: AtomicFiles, path: Path) -> Iterator[IO[bytes]]:
         # no time stamp and no name, so that equal content gives equal files
         with gzip.GzipFile(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
             yield cast(IO[bytes], packed)
-
-
-def _listed(documents: Iterable[Document] | Document) -> Iterable[Document]:
-    return [documents] if isinstance(documents, Document) else documents
 
 
 def _targets(place: Path, format_: Format) -> Mapping[Path, Render]:

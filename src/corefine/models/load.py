@@ -8,12 +8,13 @@ names (see `plugins`).
 
 from __future__ import annotations
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corefine import plugins
-from corefine.errors import InputError, MissingExtraError, ModelError
+from corefine.errors import CorefineError, InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     from corefine.models.resolver import Predictor, Resolver
@@ -71,6 +72,21 @@ def model_folder(path_or_name: str | Path) -> Path | None:
         f"{shown} holds no model: give a folder that `corefine train` wrote, {', '.join(map(repr, SHIPPED))}, "
         f"{RULES!r} or module:attribute"
     )
+
+
+def is_english(path_or_name: str | Path) -> bool:
+    """Whether the model with this name knows no language but English. False if that cannot be told."""
+    from corefine.models.network.encoders.known import known_encoders
+
+    if str(path_or_name) == RULES:
+        return True
+    try:
+        folder = model_folder(path_or_name)
+        facts = None if folder is None else json.loads((folder / "model.json").read_text("utf-8"))
+    except (CorefineError, OSError, ValueError):
+        return False
+    kind = facts["config"]["encoder"]["kind"] if facts else None
+    return any(each.is_english for each in known_encoders() if each.name == kind)
 
 
 def _holds_model(folder: Path) -> bool:

@@ -9,22 +9,32 @@ from pathlib import Path
 from typing import BinaryIO
 
 from corefine.document import Document
-from corefine.errors import InputError
+from corefine.errors import Fault, InputError
 from corefine.files import is_folder
 from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
+from corefine.formats.conllu.extra import without_zeros
 from corefine.formats.convert import STREAM
 from corefine.formats.lookup import ending_of, knows, renamed
+from corefine.formats.source import OnFault
+from corefine.formats.writing import refuse_losses
 from corefine.models.resolver import Resolver, Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How files are read and written: formats, where endings do not tell, and the language of plain text."""
+    """How files are read and written.
+
+    read_as, write_as    formats, where endings do not tell
+    language             of documents that name none
+    lossy                whether what the format cannot express is left out
+    skip_faulty          whether documents that cannot be read are left out
+    """
 
     read_as: str | None = None
     write_as: str | None = None
     language: str | None = None
     lossy: bool = False
+    skip_faulty: bool = False
 
 
 def predict_files(
@@ -34,11 +44,14 @@ def predict_files(
     options: Options,
     *,
     on_result: Callable[[Result], None] = lambda _: None,
+    on_fault: OnFault = lambda _: None,
 ) -> None:
     """Predict the entities of every document in a file, a folder or a glob, and write the documents.
 
     For a folder, the target is a folder with one file for each input file. If its name has the ending of a format that
     holds many documents, all documents go into that one file.
+
+    Predicting takes long, so all files are read first: what cannot be read or expressed is an error before, not after.
     """
 
     def predicted(documents: Iterator[Document]) -> Iterator[Document]:
@@ -46,17 +59,29 @@ def predict_files(
             on_result(result)
             yield result.labelled
 
-    def documents_of(places: list[Path]) -> Iterator[Document]:
+    def documents_of(places: list[Path], on_fault: OnFault | None = None) -> Iterator[Document]:
         sources: list[Path | BinaryIO] = [*places] or [sys.stdin.buffer]
         for where in sources:
-            yield from read(where, options.read_as, language=options.language)
+            yield from read(where, options.read_as, language=options.language, on_fault=on_fault)
 
-    for places, goal, format_ in _plan(source, target, options):
-        documents = predicted(documents_of(places))
+    leave_out = on_fault if options.skip_faulty else None
+    plan = _plan(source, target, options)
+    for places, _, format_ in plan:
+        for document in documents_of(places, leave_out) if places else ():
+            if not options.lossy:
+                refuse_losses(format_.losses(without_zeros(document).with_clusters([])), format_)
+
+    for places, goal, format_ in plan:
+        told = _quiet if places else on_fault  # faults in files were told when they were read first
+        documents = predicted(documents_of(places, told if options.skip_faulty else None))
         if goal is None:
             write_stream(documents, sys.stdout.buffer, format_.name, lossy=options.lossy)
         else:
             write(documents, goal, format_.name, lossy=options.lossy)
+
+
+def _quiet(_: Fault) -> None:
+    """A fault that was told before."""
 
 
 def _plan(source: str, target: str, options: Options) -> list[tuple[list[Path], Path | None, Format]]:

@@ -17,8 +17,9 @@ from corefine.links import Links
 from corefine.prediction import Prediction
 from corefine.scores.errors import mention_kind
 
-Several = Path | list[str] | tuple[str, ...] | list[str | Document] | Iterable[Document]
-"""A text, a document, or a path."""
+One = str | Document | list[list[str]]
+"""A text, a document, or sentences of tokens."""
+Several = Path | list[str] | tuple[str, ...] | list[str | Document] | list[list[list[str]]] | Iterable[Document]
 
 
 class Predictor(Protocol):
@@ -89,12 +90,14 @@ class Result:
     def resolved_text(self) -> str:
         """The text with each mention replaced by the name of its entity, or else by its first description.
 
-        Mentions inside other mentions are not replaced.
+        Mentions inside other mentions are not replaced, nor are entities that only pronouns name.
         """
         text, offsets = text_of(self.document)
         pieces: list[str] = []
         at = 0
-        named = {span: name for cluster in self.clusters for name in [self._name(cluster)] for span in cluster}
+        named = {
+            span: name for cluster in self.clusters if (name := self._name(cluster)) is not None for span in cluster
+        }
         for span in sorted(named, key=lambda s: (s.start, -s.end)):
             start, end = offsets[span.start][0], offsets[span.end][1]
             if start >= at:
@@ -105,9 +108,12 @@ class Result:
                 at = end
         return "".join([*pieces, text[at:]])
 
-    def _name(self, cluster: Cluster) -> str:
+    def _name(self, cluster: Cluster) -> str | None:
+        """The text of the first mention that is a name, or else of the first that is no pronoun, if there is one."""
         kinds = {span: mention_kind(self.document, span) for span in cluster}
         best = min(cluster, key=lambda span: ("name", "nominal", "pronoun").index(kinds[span]))
+        if kinds[best] == "pronoun":
+            return None
         text, offsets = text_of(self.document)
         return text[offsets[best.start][0] : offsets[best.end][1]]
 
@@ -148,20 +154,32 @@ class Resolver:
             return self._one(what)
         if isinstance(what, Path):
             return list(self.stream(read(what)))
-        listed = list(what)
-        sentences = [each for each in listed if isinstance(each, list)]
-        if listed and len(sentences) == len(listed):
-            return self._one(Document.from_sentences("text", filter(None, sentences)))
-        return list(self.stream(each for each in listed if not isinstance(each, list)))
+        given: Any = what  # anything at all, if a caller does not check types
+        listed = list(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else [given]
+        if listed and all(map(_is_sentence, listed)):
+            return self._one(listed)
+        return list(self.stream(listed))
 
-    def stream(self, documents: Iterable[str | Document]) -> Iterator[Result]:
+    def stream(self, documents: Iterable[One]) -> Iterator[Result]:
         """The entities of each document, one at a time, in their order."""
         return map(self._one, documents)
 
-    def _one(self, what: str | Document) -> Result:
-        document = what if isinstance(what, Document) else from_text(what)
+    def _one(self, what: One) -> Result:
+        document = _document(what)
         prediction = self.model.predict(document)
         return Result(document, prediction, decode(prediction))
+
+
+def _document(what: One) -> Document:
+    if isinstance(what, Document):
+        return what
+    if isinstance(what, list) and all(map(_is_sentence, what)):
+        return Document.from_sentences("text", filter(None, what))
+    return from_text(what)  # type: ignore[arg-type]  # which refuses everything but a text
+
+
+def _is_sentence(what: object) -> bool:
+    return isinstance(what, list) and all(isinstance(token, str) for token in what)
 
 
 _POSSESSIVE = frozenset("my your his her its our their whose".split())
@@ -192,6 +210,6 @@ def _is_possessive(document: Document, span: Span) -> bool:
 def from_text(text: str, *, name: str = "text", language: str | None = None) -> Document:
     """A document from running text, with offsets into it."""
     if not isinstance(text, str):
-        raise InputError(f"a text or a Document is needed, not {type(text).__name__}")
+        raise InputError(f"a text, a Document or sentences of tokens are needed, not {type(text).__name__}")
     words = tokenise(text, language)
     return Document(name, words.tokens, words.sentence_starts, language=language, text=text, offsets=words.offsets)
