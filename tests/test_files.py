@@ -37,6 +37,21 @@ def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_failed_write_leaves_no_folders(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+
+    def fail() -> None:
+        with AtomicFiles() as written:
+            for name in ("new/one/file", "new/two", "old/file"):
+                with written.open(tmp_path / name):
+                    pass
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    assert [path.name for path in tmp_path.rglob("*")] == ["old"]
+
+
 def test_files_come_together(tmp_path: Path) -> None:
     first, second = tmp_path / "deep" / "a", tmp_path / "b"
     with AtomicFiles() as files:

