@@ -134,3 +134,13 @@ def test_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         main()
     assert stopped.value.code == 2
     assert capsys.readouterr().err == f"corefine: {tmp_path}/none.conll: there is no such file or folder\n"
+
+
+def test_two_documents_of_one_name_do_not_go_into_one_file(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        write([ANN], tmp_path / "in" / folder / "x.conll")
+    refused = run(tmp_path / "in", tmp_path / "all.jsonl")
+    assert refused.exit_code != 0
+    assert "both hold a document called nw/ann" in str(refused.exception)
+    assert not (tmp_path / "all.jsonl").exists()
+    assert run(tmp_path / "in", tmp_path / "out", "--to", "jsonl").exit_code == 0

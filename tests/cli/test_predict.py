@@ -209,6 +209,17 @@ def test_what_cannot_be_read_or_written_is_told_before_anything_is_predicted(
     assert not Path("out").exists()
 
 
+def test_documents_of_one_name_do_not_go_into_one_file(model: Path) -> None:
+    for folder in ("in/a", "in/b"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "x.txt").write_text(TEXT, "utf-8")
+    refused = predict(model, "in", "all.jsonl")
+    assert isinstance(refused.exception, InputError)
+    assert "both hold a document called x" in str(refused.exception)
+    done(predict(model, "in", "out/"))
+    assert sorted(str(path) for path in Path("out").rglob("*.jsonl")) == ["out/a/x.jsonl", "out/b/x.jsonl"]
+
+
 def test_documents_that_cannot_be_read_are_left_out(model: Path) -> None:
     Path("in").mkdir()
     Path("in/a.txt").write_text(TEXT, "utf-8")

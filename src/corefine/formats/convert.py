@@ -75,13 +75,19 @@ def convert(
             summary.mentions += sum(map(len, document.clusters))
             yield document
 
-    every = (document for found in inputs for document in documents(found))
+    def every() -> Iterator[Document]:
+        names = Names()
+        for found in inputs:
+            for document in documents(found):
+                names.check(document, Path("stdin") if found is None else found.path)
+                yield document
+
     lost: Counter[str] = Counter()
     with output_files() as files:
         if target == STREAM:
-            lost.update(write_stream(every, sys.stdout.buffer, format_.name, lossy=lossy))
+            lost.update(write_stream(every(), sys.stdout.buffer, format_.name, lossy=lossy))
         elif not _is_folder(target, format_, several):
-            lost = write_files(every, format_, Path(target), files)
+            lost = write_files(every(), format_, Path(target), files)
         else:
             for found in inputs:
                 relative = found.relative if found else Path("stdin")
@@ -95,6 +101,21 @@ def convert(
             refuse_losses(lost, format_)
     summary.lost = dict(lost)
     return summary
+
+
+class Names:
+    """The names of the documents that go from several files into one, where no two may have the same."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Path] = {}
+
+    def check(self, document: Document, file: Path) -> None:
+        """Raise if another file had a document with this name and part."""
+        other = self._files.setdefault(document.key, file)
+        if other != file:
+            raise InputError(
+                f"{other} and {file} both hold a document called {document.key}: write into a folder, or rename one"
+            )
 
 
 def _is_folder(target: str, format_: Format, several: bool) -> bool:

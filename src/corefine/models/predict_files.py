@@ -13,7 +13,7 @@ from corefine.errors import Fault, InputError
 from corefine.files import is_folder
 from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
 from corefine.formats.conllu.extra import without_zeros
-from corefine.formats.convert import STREAM
+from corefine.formats.convert import STREAM, Names
 from corefine.formats.lookup import ending_of, knows, renamed
 from corefine.formats.source import OnFault
 from corefine.formats.writing import refuse_losses
@@ -67,9 +67,12 @@ def predict_files(
     leave_out = on_fault if options.skip_faulty else None
     plan = _plan(source, target, options)
     for places, _, format_ in plan:
-        for document in documents_of(places, leave_out) if places else ():
-            if not options.lossy:
-                refuse_losses(format_.losses(without_zeros(document).with_clusters([])), format_)
+        names = Names()
+        for place in places:
+            for document in documents_of([place], leave_out):
+                names.check(document, place)
+                if not options.lossy:
+                    refuse_losses(format_.losses(without_zeros(document).with_clusters([])), format_)
 
     for places, goal, format_ in plan:
         told = _quiet if places else on_fault  # faults in files were told when they were read first

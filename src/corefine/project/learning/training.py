@@ -97,7 +97,6 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
 
     # Rules and Python code cannot be trained: a project that begins with them learns from the starter model.
     warm = model_folder(project.settings.model) or model_folder("starter")
-    present = {info.id for info in Snapshot(project).chosen("answered")}
     lesson = Lesson.of(project)
     lesson.check()
     job = TrainingJob(
@@ -134,7 +133,7 @@ def _run(project: Project, worker: Worker, number: int, answers: int) -> float |
     f1 = takeover.held_out_f1(project, predict, pause)
     if f1 is not None and project.settings.hold_back:
         takeover.check_f1(project, worker, f1, pause)
-    takeover.check_deleted(project, present)
+    takeover.check_deleted(project, lesson.documents)
     return f1
 
 
@@ -168,12 +167,14 @@ class Lesson:
     """What people's answers teach.
 
     labels          of every readable document with answers
+    documents       the numbers of these documents
     held_back       the answers that are not in the labels, to compare models on
     answers         how many answers and edits say something
     contradicted    how many more were left out, because they contradict earlier ones, and the owner has not decided
     """
 
     labels: list[Labels] = field(default_factory=list)
+    documents: set[int] = field(default_factory=set)
     held_back: list[HeldBackAnswer] = field(default_factory=list)
     answers: int = 0
     contradicted: int = 0
@@ -191,6 +192,7 @@ class Lesson:
         for info, found in snapshot.each(everybody, only="answered"):
             if found is None:
                 continue
+            lesson.documents.add(info.id)
             lesson.answers += len(found.sources)
             lesson.contradicted += found.unsettled
             with project.database.read() as connection:
