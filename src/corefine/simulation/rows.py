@@ -45,8 +45,8 @@ class AskedRow:
     settled      mentions that needed no question any more
     pairs        pairs of mentions newly known to be, or not to be, the same entity
     before_f1    CoNLL F1 of the prediction, or of the labels that earlier rounds left
-    after_f1     CoNLL F1 of the labels after the answers; they link by the threshold alone, predictions perhaps by sums,
-                 which makes a difference of up to half a point
+    after_f1     CoNLL F1 of the labels after the answers; they link by the threshold alone, predictions perhaps by
+                 sums, which makes a difference of up to half a point
     """
 
     documents: int
