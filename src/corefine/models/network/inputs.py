@@ -78,6 +78,10 @@ class Inputs(TokenFeatures):
 
     states: Tensor
 
+    def without_states(self) -> TokenFeatures:
+        """The features alone."""
+        return TokenFeatures(**{each.name: getattr(self, each.name) for each in fields(TokenFeatures)})
+
 
 def make_inputs(document: Document, states: Tensor, genres: Sequence[str] = ()) -> Inputs:
     """The input for a document with these states, [T, H] or [L, T, H]."""

@@ -41,6 +41,11 @@ class MentionScores:
     tokens: Tensor
     attention: Tensor
 
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return sum(each.nbytes for each in (self.scores, self.tokens, self.attention))
+
 
 @dataclass(frozen=True, slots=True)
 class TopSpans:

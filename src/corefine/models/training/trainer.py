@@ -26,9 +26,10 @@ from corefine.files import exclusive
 from corefine.models.devices import mixed_precision
 from corefine.models.evaluation import evaluate, summary
 from corefine.models.network.config import ModelConfig
-from corefine.models.network.inputs import Inputs
+from corefine.models.network.inputs import Inputs, TokenFeatures
 from corefine.models.network.model import Model
 from corefine.models.network.ranker import Ranking
+from corefine.models.network.spans import MentionScores
 from corefine.models.storage.checkpoint import MODEL, is_model, save_model
 from corefine.models.storage.tensors import exists, load_tensors, save_tensors
 from corefine.models.training.events import EpochStart, Evaluated, NewBest, Saved, Started, Step, Stopped, TrainingEvent
@@ -52,7 +53,7 @@ SETTINGS = "training configuration"
 MODEL_SETTINGS = "model configuration"
 
 HELD_BYTES = 2**31
-"""How many bytes of a frozen encoder's states are kept in memory between epochs; others are read again."""
+"""How many bytes of what stays the same in training are kept in memory; the rest is read or computed again."""
 
 
 @dataclass(slots=True)
@@ -131,6 +132,7 @@ class _Run:
         self.mean = RunningMean(self.optimiser.parameters, config.ema)
         self.progress = RunProgress()
         self._inputs: dict[int, Inputs] = {}
+        self._scored: dict[int, tuple[TokenFeatures, MentionScores]] = {}
         self._held = 0
         self._best: dict[str, Tensor] | None = None
 
@@ -283,9 +285,20 @@ class _Run:
 
     def _ranking_before(self, before: Model, index: int, ranking: Ranking) -> Ranking:
         """The ranking of the same spans by the model before training."""
-        inputs = self._inputs_of(index) if before.frozen else before.inputs(self.pieces[index].document)
         with torch.no_grad():
-            return before.ranker.pairs(inputs, before.ranker.mentions(inputs), ranking.top, ranking.candidates)
+            features, mentions = self._mentions_before(before, index)
+            return before.ranker.pairs(features, mentions, ranking.top, ranking.candidates)
+
+    def _mentions_before(self, before: Model, index: int) -> tuple[TokenFeatures, MentionScores]:
+        """The mention scores by the model before training. They stay the same, so they are kept while there is room."""
+        if index in self._scored:
+            return self._scored[index]
+        inputs = self._inputs_of(index) if before.frozen else before.inputs(self.pieces[index].document)
+        found = inputs.without_states(), before.ranker.mentions(inputs)
+        self._held += found[1].nbytes
+        if self._held < HELD_BYTES:
+            self._scored[index] = found
+        return found
 
     def _inputs_of(self, index: int) -> Inputs:
         piece = self.pieces[index]
