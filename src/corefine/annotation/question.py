@@ -26,7 +26,7 @@ class Protocol(StrEnum):
 
 
 class Reply(StrEnum):
-    """Answers to "mark the first appearance". All but the first two are also possible in place of yes or no."""
+    """Answers to "mark the first appearance". All but the first are also possible in place of yes or no."""
 
     FIRST = "first"
     """`span` is where the entity first appears, which may be the mention itself."""
@@ -165,6 +165,8 @@ def check_fits(answer: Answer, question: Question) -> None:
     if protocol is Protocol.FOLLOW_UP:
         if answer.same is not None:
             raise AnswerError("this question asks only for the first appearance, not for yes or no")
+    elif answer.same is None and protocol is Protocol.DISCRETE and reply is Reply.ANTECEDENT:
+        return  # another entity is chosen, and nothing is said about the proposed mention
     elif answer.same is None and reply not in _WITHOUT_YES_OR_NO:
         raise AnswerError(f"answer yes or no; {reply and reply.value!r} can only follow a no")
     if protocol is Protocol.MENTIONS and answer.same is False:

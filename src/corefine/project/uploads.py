@@ -178,7 +178,7 @@ class Importer:
     def start_reader(self) -> subprocess.Popen[bytes]:
         one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", READER],
+            [sys.executable, "-P", "-m", READER],  # imports no Python file of the current folder
             env={**os.environ, **one},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

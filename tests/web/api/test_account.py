@@ -9,8 +9,10 @@ import pytest
 
 from corefine import formats
 from corefine.annotation.question import span_from_json
-from corefine.document import Document
+from corefine.document import Cluster, Document
 from corefine.project import Project
+from corefine.project.store import predictions
+from corefine.project.store.predictions import EMPTY
 from helpers.projects import Browser, another, new_id
 
 
@@ -91,3 +93,40 @@ def test_exports_of_some_documents_and_of_what_people_said(browser: Browser) -> 
     mention = span_from_json(question["mention"])
     assert [document.clusters for document in said] == [(), ((mention,),), ()], "alone, but kept"
     assert all(document.clusters for document in exported("only=all"))
+
+
+def test_what_was_reviewed_stays_when_a_new_model_comes(browser: Browser, project: Project) -> None:
+    def exported(number: int) -> tuple[Cluster, ...]:
+        response = browser.client.get("/api/export?format=jsonl")
+        return list(formats.read(io.BytesIO(response.content), "jsonl"))[number - 1].clusters
+
+    def shown(number: int) -> list[list[Any]]:
+        entities = browser.get(f"documents/{number}/entities")["entities"]
+        return [[mention["span"] for mention in entity["mentions"]] for entity in entities]
+
+    before = [(shown(number), exported(number)) for number in (1, 2, 3)]
+    for entities, clusters in before:
+        assert entities == [[list(span) for span in cluster] for cluster in clusters], "what is shown is exported"
+    browser.post("documents/1/reviewed", {"reviewed": True})
+    browser.send("PATCH", "documents", {"documents": [2], "reviewed": True})
+    number = project.writer.write(lambda connection: predictions.add_version(connection, "new", predictions.TRAINED))
+    for document in (1, 2, 3):
+        project.predictions.save(number, document, EMPTY)
+    browser.context.workspaces._looked_at = -10.0
+    assert [(shown(number), exported(number)) for number in (1, 2)] == before[:2]
+    assert exported(3) == ()
+    browser.post("documents/1/reviewed", {"reviewed": False})
+    browser.context.workspaces._looked_at = -10.0
+    assert exported(1) == ()
+
+
+def test_undoing_an_edit_leaves_a_document_done(browser: Browser) -> None:
+    browser.answer(browser.get("next?document=1")["question"], {"same": True})
+    browser.post("documents/1/done", {"done": True})
+    entity = next(each for each in browser.get("documents/1/entities")["entities"] if len(each["mentions"]) > 2)
+    edit = {"kind": "confirm", "mention": entity["mentions"][1]["span"]}
+    browser.post("edits", {"client_id": new_id(), "document": 1, "edit": edit})
+    browser.post("undo", {"client_id": new_id()})
+    assert browser.get("documents")[0]["done_by"] == [1]
+    browser.post("undo", {"client_id": new_id()})
+    assert browser.get("documents")[0]["done_by"] == [], "its question is open again"

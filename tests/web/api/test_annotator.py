@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from corefine.annotation.question import span_from_json, span_to_json
 from corefine.corpora import stories
+from corefine.document import Document, Span
+from corefine.links import Relation
 from corefine.models import rules
 from corefine.project import Project
 from corefine.project.store import predictions, schema
 from corefine.project.work.workspaces import Workspaces
+from corefine.web.api.documents import line_ends
 from helpers.projects import Browser, another, change, gold_answer, golds, new_id, serve
 
 
@@ -374,3 +378,42 @@ def test_guidelines_are_the_owners(browser: Browser) -> None:
     assert browser.get("guidelines")["markdown"].startswith("# ")
     browser.send("PUT", "guidelines", {"markdown": "<script>alert(1)</script>"})
     assert browser.get("guidelines")["markdown"] == "<script>alert(1)</script>"
+
+
+def test_another_entity_is_chosen_without_a_word_about_the_proposed_mention(browser: Browser) -> None:
+    """The model may have put the proposed mention into the wrong entity."""
+    question = browser.get("next")["question"]
+    mention, antecedent = (span_from_json(question[name]) for name in ("mention", "antecedent"))
+    other = next(Span(at, at) for at in range(mention.start) if Span(at, at) != antecedent)
+    done = browser.answer(question, {"reply": "antecedent", "span": span_to_json(other)})
+    [opened] = browser.context.workspaces._open.values()
+    assert opened.session.links.relation(other, mention) is Relation.MUST
+    assert opened.session.links.relation(antecedent, mention) is None
+    assert " is not " not in browser.get("history")["entries"][0]["said"]
+    [point] = [each for each in browser.get("dashboard")["curve"] if each["asked"]]
+    assert (point["asked"], point["accepted"]) == (1, 0.0)
+    assert done["next"]["progress"]["questions"] == 1
+
+
+def test_how_far_a_document_is_annotated_in_full(browser: Browser) -> None:
+    document = browser.get("next")["document"]
+    assert browser.get(f"full/{document}/familiarity")["ticked"] == 0
+    edit = {"kind": "complete", "sentences": [0, 2]}
+    browser.post("full", {"client_id": new_id(), "document": document, "edit": edit})
+    found = browser.get(f"full/{document}/familiarity")
+    assert (found["ticked"], found["sentences"]) == (2, len(browser.get(f"documents/{document}")["sentences"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("The harbour slept,\nThe boat came in,\n\nAnd she went.", [","]),
+        ("Interviewer: Tom Hale\nPlace: Wexley\n" + "He said that he was there. " * 9, ["Hale", "Wexley"]),
+        ("Dear Ann,\n" + "She walked along the whole length of the harbour and saw nobody\n" * 4, [","]),
+        ("One line.", []),
+    ],
+)
+def test_lines_that_were_ended_on_purpose(text: str, ends: list[str]) -> None:
+    document = Document.from_text(text)
+    found = sorted(line_ends(document))
+    assert [document.tokens[token] for token in found] == ends

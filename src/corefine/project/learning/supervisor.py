@@ -58,7 +58,8 @@ class Supervisor:
         if not self._project.database.is_sqlite:
             environment[DATABASE] = self._project.database.url.render_as_string(hide_password=False)
         return subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(self._project.folder), "--parent", str(os.getpid())],
+            # -P: no Python file of the folder that the server was started in is imported
+            [sys.executable, "-P", "-m", WORKER, str(self._project.folder), "--parent", str(os.getpid())],
             env=environment,
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C goes only to the server, which then stops the worker

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from corefine.annotation.labels import Labels
 from corefine.annotation.log import AnswerEntry, LogEntry
 from corefine.annotation.question import Question
-from corefine.annotation.revision import decode
 from corefine.annotation.session import Session
 from corefine.document import Document, Span
 from corefine.errors import ContradictionError
@@ -107,6 +106,4 @@ def merged(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Merg
 
 def relabelled(snapshot: Snapshot, document_id: int, prediction: Prediction) -> Document:
     """The document with the clusters of everybody's answers and a prediction."""
-    if snapshot.has_answers(document_id) or prediction is EMPTY:
-        return merged(snapshot, document_id, prediction).session.annotated()
-    return snapshot.document(document_id).with_clusters(decode(prediction))
+    return merged(snapshot, document_id, prediction).session.annotated()

@@ -92,8 +92,13 @@ class Snapshot:
         return everybodys_sessions(self.document(document_id), self.rows(document_id), self.settings, prediction)
 
     def prediction(self, document_id: int) -> tuple[int | None, Prediction]:
-        """The newest version that has read a document, and its prediction; an empty one if there is none."""
-        for version in sorted(self._ready, reverse=True):
+        """The newest version that has read a document, and its prediction; an empty one if there is none.
+
+        A document that was reviewed keeps the version that the reviewer saw, so that what was approved stays.
+        """
+        reviewed = next((info.reviewed_version for info in self.all if info.id == document_id), None)
+        seen = [reviewed] if reviewed in self._ready else []
+        for version in (*seen, *sorted(self._ready, reverse=True)):
             if self.project.predictions.exists(version, document_id):
                 try:
                     return version, self.project.predictions.load(version, document_id)

@@ -173,9 +173,10 @@ def _curve(connection: Connection, mentions: int) -> list[CurvePoint]:
     asked: Counter[int] = Counter()
     for version, text in connection.execute(select(EVENTS.model_version, EVENTS.event).where(EVENTS.kind == "answer")):
         event = log.event_or_empty(text)
-        if event.get("antecedent") is not None and event.get("same") is not None:
+        chose_another = event.get("same") is None and event.get("reply") == "antecedent"
+        if event.get("antecedent") is not None and (event.get("same") is not None or chose_another):
             asked[version] += 1
-            yes[version] += bool(event["same"])
+            yes[version] += bool(event.get("same"))
     fits = settings.get(connection, settings.HELD_BACK, {})
     points = []
     for version in predictions.all_versions(connection):

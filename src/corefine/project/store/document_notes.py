@@ -6,7 +6,7 @@ Nothing here changes answers. A document in the trash keeps its answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, insert, select, update
@@ -35,9 +35,15 @@ class DocumentChange:
 
 
 def change(
-    connection: Connection, document_ids: Collection[int], wanted: DocumentChange, *, person_id: int, now: float
+    connection: Connection,
+    document_ids: Collection[int],
+    wanted: DocumentChange,
+    *,
+    person_id: int,
+    now: float,
+    versions: Mapping[int, int | None] | None = None,
 ) -> None:
-    """Change documents, all or none."""
+    """Change documents, all or none. `versions` are the model versions whose entities were reviewed, by document."""
     if wanted.name is not None:
         _rename(connection, document_ids, wanted.name)
     if wanted.assigned:
@@ -45,10 +51,17 @@ def change(
         if not set(wanted.assigned) <= active:
             raise InputError("somebody to assign it to is not in the project, or their access is revoked")
     for document_id in sorted(set(document_ids)):
-        _change_one(connection, document_id, wanted, person_id, now)
+        _change_one(connection, document_id, wanted, person_id, now, (versions or {}).get(document_id))
 
 
-def _change_one(connection: Connection, document_id: int, wanted: DocumentChange, person_id: int, now: float) -> None:
+def _change_one(
+    connection: Connection,
+    document_id: int,
+    wanted: DocumentChange,
+    person_id: int,
+    now: float,
+    version: int | None = None,
+) -> None:
     if connection.execute(select(DOCUMENTS.id).where(DOCUMENTS.id == document_id)).first() is None:
         raise InputError(f"there is no document {document_id}")
     row = connection.execute(select(schema.document_notes).where(NOTES.document_id == document_id)).first()
@@ -60,7 +73,8 @@ def _change_one(connection: Connection, document_id: int, wanted: DocumentChange
     if wanted.assigned is not None:
         values["assigned"] = json.dumps(sorted(set(wanted.assigned)))
     if wanted.reviewed is not None:
-        values["reviewed_at"], values["reviewed_by"] = (now, person_id) if wanted.reviewed else (None, None)
+        said = (now, person_id, version) if wanted.reviewed else (None, None, None)
+        values["reviewed_at"], values["reviewed_by"], values["reviewed_version"] = said
     if wanted.trashed is not None:
         values["trashed_at"] = now if wanted.trashed else None
     if values:

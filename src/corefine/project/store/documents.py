@@ -38,7 +38,8 @@ READ_AT_ONCE = 100
 class DocumentInfo:
     """A document without its text.
 
-    assigned    the people it is for; empty: for anybody
+    assigned            the people it is for; empty: for anybody
+    reviewed_version    the model version whose entities were reviewed
     """
 
     id: int
@@ -55,6 +56,7 @@ class DocumentInfo:
     reviewed_at: float | None = None
     reviewed_by: int | None = None
     trashed_at: float | None = None
+    reviewed_version: int | None = None
 
     @property
     def key(self) -> str:

@@ -62,6 +62,7 @@ document_notes = Table(
     Column("reviewed_at", Float),
     Column("reviewed_by", ForeignKey("people.id")),
     Column("trashed_at", Float),
+    Column("reviewed_version", Integer),  # the model version whose entities were reviewed
 )
 """The owner's notes about a document. A document without a row has none."""
 

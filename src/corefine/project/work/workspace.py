@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from sqlalchemy import Connection
 
 from corefine.annotation.completed import is_whole
-from corefine.annotation.log import Action, Budget, Outcome
+from corefine.annotation.log import Action, AnswerEntry, Budget, Outcome
 from corefine.annotation.question import Answer, Question
 from corefine.annotation.session import Session
 from corefine.errors import (
@@ -37,7 +37,7 @@ T = TypeVar("T")
 Lease = Literal["renew", "if-new", "never"]
 
 _REOPENING = ("undo", "redo", "withdraw")
-"""The actions that make a finished document unfinished."""
+"""The actions that make a finished document unfinished, if they are about an answer or a part annotated in full."""
 
 
 class Workspace:
@@ -323,6 +323,7 @@ class Workspace:
     ) -> ActionOutcome:
         """Change a session and write its log: both, or neither."""
         switch = self._next_version(opened)
+        before = {entry.number: entry for entry in opened.session.entries} if request[0] in _REOPENING else {}
         try:
             outcome = act(opened.session)
         except AnswerError:  # refused, and the session is as it was
@@ -333,6 +334,9 @@ class Workspace:
         event = opened.session.last_event
         step = log.LoggedStep(client_id, opened.document_id, event["event"], event.get("seconds", 0.0))
         now = time.time()
+        after = {entry.number: entry for entry in opened.session.entries} if request[0] in _REOPENING else {}
+        touched = [entry for number, entry in {**before, **after}.items() if (number in before) != (number in after)]
+        reopen = any(isinstance(entry, AnswerEntry) or entry.complete for entry in touched)
 
         def write(connection: Connection) -> bool:
             log.append(
@@ -346,24 +350,25 @@ class Workspace:
                 model_version=opened.version,
             )
             everybody = self._assignments(connection, now, opened.document_id)
-            reopen = step.kind in _REOPENING
             return everybody.touch(connection, opened.document_id, self.person_id, switch.version, reopen=reopen)
 
         leased = self._write(write)
         number = event["number"] if step.kind in ("answer", "edit") else None
         done = ActionOutcome(opened.document_id, opened.session, outcome, number)
         try:
-            self._adopt(opened, step, switch, now if leased else None)
+            self._adopt(opened, step, switch, now if leased else None, reopen=reopen)
         except Exception:  # it is on disk, and therefore acknowledged
             self.workspaces.forget(self.person_id)
         return done
 
-    def _adopt(self, opened: OpenDocument, step: log.LoggedStep, switch: Switch, leased_at: float | None) -> None:
+    def _adopt(
+        self, opened: OpenDocument, step: log.LoggedStep, switch: Switch, leased_at: float | None, *, reopen: bool
+    ) -> None:
         """Update memory to what is on disk. This must not read from the database."""
         opened.events_logged += 1
         if leased_at is not None:
             opened.lease_until = leased_at + self._lease_seconds
-            if step.kind in _REOPENING:
+            if reopen:
                 opened.done = False
                 self.finished.discard(opened.document_id)
         opened.newer_pending = switch.newer_pending

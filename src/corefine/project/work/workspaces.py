@@ -141,11 +141,18 @@ class Workspaces:
         """Called when documents were added or their notes changed."""
         self._changes += 1
 
-    def change_documents(self, document_ids: Collection[int], change: DocumentChange, person_id: int) -> None:
-        """Change notes about documents. People leave documents that are now in the trash or assigned to others."""
+    def change_documents(
+        self, document_ids: Collection[int], change: DocumentChange, person_id: int, *, shown: int | None = None
+    ) -> None:
+        """Change notes about documents. People leave documents that are now in the trash or assigned to others.
+
+        `shown` is the model version whose entities were reviewed; if not given, the newest that has read a document.
+        """
+        versions = {each: self.newest(each) if shown is None else shown for each in document_ids if change.reviewed}
 
         def write(connection: Connection) -> None:
-            document_notes.change(connection, document_ids, change, person_id=person_id, now=time.time())
+            now = time.time()
+            document_notes.change(connection, document_ids, change, person_id=person_id, now=now, versions=versions)
 
         try:
             self.project.writer.write(write)
@@ -209,8 +216,12 @@ class Workspaces:
             return predictions.worker_state(connection)
 
     def newest(self, document_id: int) -> int | None:
-        """The newest version that has read the document, at most a second old."""
+        """The newest version that has read the document, at most a second old, or else the one that was reviewed."""
         ready = [version.id for version in self.versions() if version.state == predictions.READY]
+        info = self.document(document_id)
+        reviewed = None if info is None else info.reviewed_version
+        if reviewed in ready and self.project.predictions.exists(reviewed, document_id):
+            return reviewed
         found = self._newest
         if document_id not in found:
             found[document_id] = self.project.predictions.newest(ready, document_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Literal
 from unicodedata import bidirectional
 
@@ -61,11 +62,16 @@ class DocumentRow(BaseModel):
 
 
 class Sentence(BaseModel):
-    """`start` is the index of the first token; `spaces[i]` says whether a space follows token i."""
+    """`start` is the index of the first token.
+
+    spaces    whether a space follows, for each token
+    breaks    the places of the tokens that a line ends with, where the text has lines of its own
+    """
 
     start: int
     tokens: list[str]
     spaces: list[bool]
+    breaks: list[int]
     speaker: str | None
     paragraph: bool
 
@@ -84,6 +90,7 @@ class DocumentText(BaseModel):
     @classmethod
     def of(cls, document_id: int, document: Document, *, reviewed: bool = False) -> DocumentText:
         spaces = _spaces(document)
+        ends = line_ends(document)
         sentences = []
         for number, span in enumerate(document.sentence_spans):
             tokens = slice(span.start, span.end + 1)
@@ -92,6 +99,7 @@ class DocumentText(BaseModel):
                     start=span.start,
                     tokens=list(document.tokens[tokens]),
                     spaces=spaces[tokens],
+                    breaks=[token - span.start for token in range(span.start, span.end + 1) if token in ends],
                     speaker=None if document.speakers is None else document.speakers[span.start],
                     paragraph=number == 0 or _new_paragraph(document, span.start),
                 )
@@ -105,6 +113,28 @@ class DocumentText(BaseModel):
             reviewed=reviewed,
             sentences=sentences,
         )
+
+
+SHORT_LINES, LONG_LINES = 60, 120
+"""If no line of a text is longer than the first number (verse, forms), or one is longer than the second (each paragraph
+is a line), its line breaks mean something. In between, most of them are there because a line was full."""
+
+
+def line_ends(document: Document) -> frozenset[int]:
+    """The tokens that end a line which was ended on purpose, and not because it was full."""
+    text, offsets = document.text, document.offsets
+    if text is None or offsets is None or "\n" not in text:
+        return frozenset()
+    longest = max(map(len, text.split("\n")))
+    wrapped = SHORT_LINES < longest <= LONG_LINES
+    found = []
+    for token, ((_, end), (start, after)) in enumerate(pairwise(offsets)):
+        if text.count("\n", end, start) != 1:
+            continue
+        line = end - text.rfind("\n", 0, end) - 1
+        if not wrapped or line + 1 + after - start < 0.7 * longest:  # the next word would have fitted
+            found.append(token)
+    return frozenset(found)
 
 
 def _right_to_left(document: Document) -> bool:
@@ -314,5 +344,8 @@ def reviewed(document_id: Id, body: ReviewedRequest, person: Somebody, here: InC
         assigned = Assignments(connection, workspaces.documents(), workspaces.settings, time.time())
     if not person.is_owner and not assigned.has_room(document_id, person.id):
         raise DocumentTakenError("somebody else is working on this document: it is theirs to review")
-    workspaces.change_documents({document_id}, DocumentChange(reviewed=body.reviewed), person.id)
+    with workspaces.of(person.id) as workspace:
+        opened = workspace.open(document_id, lease="never")
+        shown = opened.preloaded_version or opened.version
+    workspaces.change_documents({document_id}, DocumentChange(reviewed=body.reviewed), person.id, shown=shown)
     return body

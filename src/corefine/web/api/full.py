@@ -123,21 +123,32 @@ def full(document_id: Id, person: Somebody, here: InContext, sentence: Annotated
 
 
 class Familiarity(BaseModel):
-    """`warning` says why questions about a document may be poor, or is None."""
+    """How well the model knows a document, and how far it is annotated in full.
+
+    warning                why questions about it may be poor, or None
+    ticked, sentences      how many sentences this person has ticked off, of how many
+    """
 
     warning: str | None
+    ticked: int
+    sentences: int
 
 
 @routes.get("/{document_id}/familiarity")
-def familiar(document_id: Id, here: InContext) -> Familiarity:
+def familiar(document_id: Id, person: Somebody, here: InContext) -> Familiarity:
     check_document(here, document_id)
+    with here.workspaces.of(person.id) as workspace:
+        session = workspace.open(document_id, lease="never").session
+        ticked = sum(len(entry.complete) for entry in session.entries)
+    document = here.project.documents.get(document_id)
+    size = len(document.sentence_starts)
     workspaces = here.workspaces
     newest = workspaces.newest(document_id)
     version = next((each for each in workspaces.known_versions if each.id == newest), None)
     if newest is None or version is None:
-        return Familiarity(warning=None)
-    document = here.project.documents.get(document_id)
-    return Familiarity(warning=warning(version, document, here.project.predictions.load(newest, document_id)))
+        return Familiarity(warning=None, ticked=ticked, sentences=size)
+    said = warning(version, document, here.project.predictions.load(newest, document_id))
+    return Familiarity(warning=said, ticked=ticked, sentences=size)
 
 
 @routes.post("", response_model=FullResult)

@@ -18,5 +18,9 @@ export function when(iso) {
   return Number.isNaN(date.valueOf()) ? "" : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** What is said after an undo or redo; `did` is the entry that it was about, if there is one. */
-export const stepped = (name, did, where = "") => `${name === "undo" ? "Undone" : "Redone"}${where}${did ? `: ${did.said}` : ""}`;
+/** What is said after an undo or redo; `did` is the entry that it was about, if there is one. A withdrawal that is undone brings it back. */
+export function stepped(name, did, where = "") {
+  const usual = name === "undo" ? "Undone" : "Redone";
+  const word = !did || did.stands === (name === "redo") ? usual : did.stands ? "Brought back" : "Withdrawn again";
+  return `${word}${where}${did ? `: ${did.said}` : ""}`;
+}

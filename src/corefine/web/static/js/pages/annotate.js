@@ -125,10 +125,20 @@ class AnnotatePage {
     this.ahead = setTimeout(() => this.entities(), SOON);
   }
 
-  /** Say so where the model knows little of the document's language or field, and offer to annotate it in full. */
+  /** Offer to annotate the document in full where that was begun, or where the model knows little of its language or field. */
   async warn(document) {
-    const { warning } = await get(`/full/${document}/familiarity`).catch(() => ({ warning: null })); // no need to know
-    if (warning === null || this.closed || this.document !== document || this.flow.phase !== "reading") return;
+    const nothing = { warning: null, ticked: 0 };
+    const { warning, ticked, sentences } = await get(`/full/${document}/familiarity`).catch(() => nothing); // no need to know
+    if (this.closed || this.document !== document || this.flow.phase !== "reading") return;
+    if (ticked) {
+      this.panel.card("Go on in full", `You have annotated ${ticked} of ${plural(sentences, "sentence")} of this document in full.`, {
+        proceed: "Begin with questions",
+        help: "Questions are only about the other sentences.",
+        links: [button("Go on in full", { key: "I", class: "small", run: () => this.full() })],
+      });
+      return;
+    }
+    if (warning === null) return;
     this.panel.card("Read the text first", `${warning} Its questions may be poor.`, {
       proceed: "Begin with questions",
       help: "Or annotate this document in full: after two such documents the project has a model of its own.",

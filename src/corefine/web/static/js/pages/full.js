@@ -62,8 +62,8 @@ class FullPage {
     return this.turn;
   }
 
-  /** Show what is marked. On arrival in a sentence its first proposal is selected, else the next one. */
-  take(known, { arrive = false, after = -1 } = {}) {
+  /** Show what is marked. On arrival in a sentence its first proposal is selected, else the next one, unless words were selected meanwhile. */
+  take(known, { arrive = false, after = -1, keep = null } = {}) {
     const { view, selection } = this.reader;
     this.known = known;
     this.sentence = known.sentence;
@@ -80,9 +80,10 @@ class FullPage {
     const candidates = [...known.proposals.map(({ span }) => span), ...this.marked()].sort(compare);
     const next = known.proposals.find(({ span }) => first(span) > after);
     this.taking = true;
-    selection.begin({ candidates, span: next?.span ?? null });
+    selection.begin({ candidates, span: keep ?? next?.span ?? null });
     this.taking = false;
     this.panel.show();
+    if (keep) this.offer();
     if (arrive) {
       this.cursor = null;
       this.reader.reveal(this.bounds());
@@ -178,13 +179,15 @@ class FullPage {
   }
 
   send(edit, after, sentence = this.sentence, withdraw = []) {
+    const selected = this.span;
     return this.queue(async () => {
       const arrive = sentence !== this.sentence;
       const body = { client_id: clientId(), document: this.id, edit, sentence, seconds: this.watch.lap(), withdraw };
       try {
         const { number, view } = await this.app.outbox.send("/full", body);
         if (this.closed) return;
-        this.take(view, { arrive, after });
+        const now = this.span; // while this was saved, other words may have been selected
+        this.take(view, { arrive, after, keep: now && !arrive && !(selected && same(now, selected)) ? now : null });
         this.changed(`Saved as number ${number}.`);
         if (this.complete) this.panel.finished();
       } catch (problem) {
@@ -215,7 +218,7 @@ class FullPage {
   async finish() {
     if (!this.complete) return this.panel.say("Tick every sentence off first.", "warn");
     await post(`/documents/${this.id}/done`, { done: true });
-    this.app.note("The document is done. The model learns from it in the background.");
+    this.app.note("The document is done. The next model learns from it.");
     return this.app.go("annotate");
   }
 

@@ -95,12 +95,15 @@ function learning({ curve: points, unused, held_out: documents, held_out_mention
     gold.length > 1 ? [gold, "CoNLL F1 on held-out documents"] : held.length > 1 ? [held, "Probability of held-back answers, percent"] : null,
     accepted.length > 1 ? [accepted, "Proposals that people accepted, percent"] : null,
   ].filter(Boolean);
+  const missing = points.some(({ answers }) => answers)
+    ? "The learning curve needs held-out documents with gold labels, or at least five answers that are held back (one in ten is)."
+    : "The learning curve begins with the first model that is trained on answers here.";
   const few = `The bars are 95 % intervals${gold.length > 1 ? ` (${plural(documents, "held-out document")} with ${plural(mentions, "mention")})` : ""}: differences within them may be chance. People accept fewer proposals as the questions get harder, even if the model improves.`;
   return h(
     "section",
     { class: "panel-box stack", "aria-label": "Learning curve" },
     h("h2", {}, "Learning curve"),
-    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, "The learning curve begins with the first model that is trained on answers here."),
+    charts.length ? h("div", { class: "charts" }, ...charts.map(([drawn, label]) => h("div", { class: "chart-scroll" }, curve({ label, across: "answers and edits", points: drawn })))) : h("p", { class: "soft" }, missing),
     charts.length ? h("p", { class: "help" }, few) : null,
     held.length > 1 && !documents ? h("p", { class: "help" }, "Held-back answers are as right or as wrong as the others. Only held-out documents with gold labels show whether the model improves.") : null,
     table(

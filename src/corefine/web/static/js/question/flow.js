@@ -296,11 +296,11 @@ export class QuestionFlow {
     return this.phase === "initial" && this.question.protocol === "discrete" && this.question.why.entities.length > 0;
   }
 
-  /** Take the entity of a reason's row: the proposed one is a yes. */
+  /** Take the entity of a reason's row: the proposed one is a yes. Another one is no statement about the proposed mention, which the model may have put into the wrong entity. */
   instead({ span, asked }) {
     if (!this.quick) return;
     if (asked) this.say({ same: true });
-    else if (span) this.say({ same: false, reply: "antecedent", span });
+    else if (span) this.say({ reply: "antecedent", span });
     else this.say({ same: false, reply: "first", span: this.question.mention });
   }
 

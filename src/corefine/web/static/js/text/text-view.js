@@ -52,8 +52,9 @@ export class TextView {
     });
   }
 
-  sentence({ start, tokens, spaces }, index) {
+  sentence({ start, tokens, spaces, breaks }, index) {
     const element = h("span", { class: "sentence" });
+    const ends = new Set(breaks);
     element.dataset.sentence = index;
     tokens.forEach((word, offset) => {
       const token = start + offset;
@@ -67,10 +68,11 @@ export class TextView {
       this.spaced[token] = spaces[offset] ? 1 : 0;
       this.characters[token + 1] = this.characters[token] + span.textContent.length + this.spaced[token];
       element.append(span);
-      if (spaces[offset]) element.append(" ");
+      if (ends.has(offset)) element.append(document.createElement("br"));
+      else if (spaces[offset]) element.append(" ");
     });
     // Sentences that are not told apart by a space still need a place where a line may break.
-    if (!spaces.at(-1)) element.append(document.createElement("wbr"));
+    if (!spaces.at(-1) && !ends.has(tokens.length - 1)) element.append(document.createElement("wbr"));
     this.sentences.push(element);
     return element;
   }
