@@ -131,7 +131,7 @@ class AnnotatePage {
     const { warning, ticked, sentences } = await get(`/full/${document}/familiarity`).catch(() => nothing); // no need to know
     if (this.closed || this.document !== document || this.flow.phase !== "reading") return;
     if (ticked) {
-      this.panel.card("Go on in full", `You have annotated ${ticked} of ${plural(sentences, "sentence")} of this document in full.`, {
+      this.panel.card("Begun in full", `You have annotated ${ticked} of ${plural(sentences, "sentence")} of this document in full.`, {
         proceed: "Begin with questions",
         help: "Questions are only about the other sentences.",
         links: [button("Go on in full", { key: "I", class: "small", run: () => this.full() })],
