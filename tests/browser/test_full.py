@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from playwright.sync_api import Route
+
 from helpers.browser_driving import Driver, Open, Server
 
 ANNA, FIETS, PIET = [[0, 0], [6, 6], [13, 13]], [[2, 4], [8, 9]], [[11, 11]]
@@ -101,3 +103,24 @@ def test_by_mouse(shared: Server, visit: Open) -> None:
     side.get_by_role("button", name="Finish the document").click()
     page.locator("body[data-page=annotate]").wait_for()
     assert shared.get(f"/next?document={document}")["state"] == "document-done"
+
+
+def test_words_selected_while_a_mark_is_saved_stay_selected(shared: Server, visit: Open) -> None:
+    driver, document = opened(shared, visit, "in full, slowly")
+    page = driver.page
+
+    def late(route: Route) -> None:
+        page.wait_for_timeout(400)
+        route.continue_()
+
+    page.route("**/api/full", late)
+    driver.press("Enter")
+    driver.drag(2, 4)
+    saved(driver, 1)
+    assert driver.marked("chosen") == (2, 4)
+    page.unroute("**/api/full")
+    driver.press("n")
+    saved(driver, 2)
+    marked = [entity["mentions"] for entity in shared.get(f"/full/{document}")["entities"]]
+    assert marked == [[[0, 0]], [[2, 4]]]
+    assert driver.marked("chosen") != (2, 4), "on to the next proposal"

@@ -58,6 +58,7 @@ def every_document() -> dict[str, Document]:
         "arabic": Document.from_sentences("arabic", ARABIC, language="ar"),
         "in full, by keys": Document.from_sentences("keys", DUTCH, language="nl"),
         "in full, by mouse": Document.from_sentences("pointer", DUTCH, language="nl"),
+        "in full, slowly": Document.from_sentences("slowly", DUTCH, language="nl"),
     }
     return {name: replace(document, name=name, part=0) for name, document in (told | made).items()}
 
