@@ -33,7 +33,7 @@ def test_a_row_of_the_reasons_is_the_answer(shared: Server, visit: Open) -> None
         else:
             driver.answered(str(place + 1))
         answer = shared.history(document)[0]["answer"]
-        assert (answer["same"], answer["reply"], answer["span"]) == (False, "antecedent", chances[place]["span"])
+        assert (answer["same"], answer["reply"], answer["span"]) == (None, "antecedent", chances[place]["span"])
     question = fresh_question(driver, document)
     chances = question["why"]["entities"]  # type: ignore[index]
     place = next(place for place, chance in enumerate(chances) if chance["asked"])

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from corefine.document import Document
@@ -75,19 +76,14 @@ def convert(
             summary.mentions += sum(map(len, document.clusters))
             yield document
 
-    def every() -> Iterator[Document]:
-        names = Names()
-        for found in inputs:
-            for document in documents(found):
-                names.check(document, Path("stdin") if found is None else found.path)
-                yield document
-
+    names = Names()
+    every = chain.from_iterable(names.checked(documents(found), found) for found in inputs)
     lost: Counter[str] = Counter()
     with output_files() as files:
         if target == STREAM:
-            lost.update(write_stream(every(), sys.stdout.buffer, format_.name, lossy=lossy))
+            lost.update(write_stream(every, sys.stdout.buffer, format_.name, lossy=lossy))
         elif not _is_folder(target, format_, several):
-            lost = write_files(every(), format_, Path(target), files)
+            lost = write_files(every, format_, Path(target), files)
         else:
             for found in inputs:
                 relative = found.relative if found else Path("stdin")
@@ -109,13 +105,16 @@ class Names:
     def __init__(self) -> None:
         self._files: dict[str, Path] = {}
 
-    def check(self, document: Document, file: Path) -> None:
-        """Raise if another file had a document with this name and part."""
-        other = self._files.setdefault(document.key, file)
-        if other != file:
-            raise InputError(
-                f"{other} and {file} both hold a document called {document.key}: write into a folder, or rename one"
-            )
+    def checked(self, documents: Iterable[Document], found: FoundFile | None) -> Iterator[Document]:
+        """The documents of a file, or of standard input. Raises if another file had one with the same name and part."""
+        file = Path("stdin") if found is None else found.path
+        for document in documents:
+            other = self._files.setdefault(document.key, file)
+            if other != file:
+                raise InputError(
+                    f"{other} and {file} both hold a document called {document.key}: write into a folder, or rename one"
+                )
+            yield document
 
 
 def _is_folder(target: str, format_: Format, several: bool) -> bool:

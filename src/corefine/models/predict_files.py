@@ -14,6 +14,7 @@ from corefine.files import is_folder
 from corefine.formats import Format, find_files, format_for, format_of, read, write, write_stream
 from corefine.formats.conllu.extra import without_zeros
 from corefine.formats.convert import STREAM, Names
+from corefine.formats.find import FoundFile
 from corefine.formats.lookup import ending_of, knows, renamed
 from corefine.formats.source import OnFault
 from corefine.formats.writing import refuse_losses
@@ -69,8 +70,7 @@ def predict_files(
     for places, _, format_ in plan:
         names = Names()
         for place in places:
-            for document in documents_of([place], leave_out):
-                names.check(document, place)
+            for document in names.checked(documents_of([place], leave_out), FoundFile(place, place)):
                 if not options.lossy:
                     refuse_losses(format_.losses(without_zeros(document).with_clusters([])), format_)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corefine.annotation.log import Outcome
+from corefine.annotation.log import AnswerEntry, LogEntry, Outcome
 from corefine.annotation.question import Question, span_from_json, span_to_json
 from corefine.annotation.session import Session
 from corefine.prediction import Prediction
@@ -48,6 +49,14 @@ class Switch:
     version: int
     prediction: Prediction | None = None
     newer_pending: bool = False
+
+
+def reopens(kind: str, before: Sequence[LogEntry], after: Sequence[LogEntry]) -> bool:
+    """Whether a step makes a finished document unfinished: it takes or brings back an answer or a ticked part."""
+    given, standing = ({entry.number: entry for entry in entries} for entries in (before, after))
+    touched = ((given | standing)[number] for number in given.keys() ^ standing.keys())
+    takes_back = kind in ("undo", "redo", "withdraw")
+    return takes_back and any(isinstance(entry, AnswerEntry) or entry.complete for entry in touched)
 
 
 def outcome_to_json(outcome: Outcome | None) -> dict[str, Any]:

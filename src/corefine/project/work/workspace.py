@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from sqlalchemy import Connection
 
 from corefine.annotation.completed import is_whole
-from corefine.annotation.log import Action, AnswerEntry, Budget, Outcome
+from corefine.annotation.log import Action, Budget, Outcome
 from corefine.annotation.question import Answer, Question
 from corefine.annotation.session import Session
 from corefine.errors import (
@@ -25,7 +25,7 @@ from corefine.errors import (
 from corefine.project.store import log
 from corefine.project.store.log import Timing
 from corefine.project.work import assignments, edits
-from corefine.project.work.actions import ActionOutcome, Shown, Switch, outcome_from_json, outcome_to_json
+from corefine.project.work.actions import ActionOutcome, Shown, Switch, outcome_from_json, outcome_to_json, reopens
 from corefine.project.work.assignments import Assignment, Assignments
 from corefine.project.work.open_document import OpenDocument
 from corefine.project.work.steps import Steps
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Lease = Literal["renew", "if-new", "never"]
-
-_REOPENING = ("undo", "redo", "withdraw")
-"""The actions that make a finished document unfinished, if they are about an answer or a part annotated in full."""
 
 
 class Workspace:
@@ -323,7 +320,7 @@ class Workspace:
     ) -> ActionOutcome:
         """Change a session and write its log: both, or neither."""
         switch = self._next_version(opened)
-        before = {entry.number: entry for entry in opened.session.entries} if request[0] in _REOPENING else {}
+        before = opened.session.entries
         try:
             outcome = act(opened.session)
         except AnswerError:  # refused, and the session is as it was
@@ -334,9 +331,7 @@ class Workspace:
         event = opened.session.last_event
         step = log.LoggedStep(client_id, opened.document_id, event["event"], event.get("seconds", 0.0))
         now = time.time()
-        after = {entry.number: entry for entry in opened.session.entries} if request[0] in _REOPENING else {}
-        touched = [entry for number, entry in {**before, **after}.items() if (number in before) != (number in after)]
-        reopen = any(isinstance(entry, AnswerEntry) or entry.complete for entry in touched)
+        reopen = reopens(step.kind, before, opened.session.entries)
 
         def write(connection: Connection) -> bool:
             log.append(
