@@ -45,6 +45,7 @@ class Snapshot:
             self.cost = settings.load_cost(connection)
             self.names = people.names(connection)
             self.all = documents.all_of(connection)
+            self._reviewed = {info.id: info.reviewed_version for info in self.all}
             self._ready = predictions.ready_versions(connection)
             self._rows = log.rows_by_document(connection)
             self._finished = {each.document_id for each in assignments.all_of(connection) if each.done}
@@ -96,7 +97,7 @@ class Snapshot:
 
         A document that was reviewed keeps the version that the reviewer saw, so that what was approved stays.
         """
-        reviewed = next((info.reviewed_version for info in self.all if info.id == document_id), None)
+        reviewed = self._reviewed.get(document_id)
         seen = [reviewed] if reviewed in self._ready else []
         for version in (*seen, *sorted(self._ready, reverse=True)):
             if self.project.predictions.exists(version, document_id):
