@@ -80,3 +80,11 @@ def test_what_cannot_be_checked(tmp_path: Path) -> None:
         assert isinstance(run(*arguments).exception, InputError)
     assert run(tmp_path / "a.xyz", "--format", "conll").exit_code == 0
     assert run().exit_code == 2
+
+
+def test_standard_input() -> None:
+    result = CliRunner().invoke(app, ["check", "-"], input=GOOD.encode())
+    assert (result.exit_code, result.stderr) == (0, "no faults in 1 files, 1 documents read\n")
+    result = CliRunner().invoke(app, ["check", "-", "--format", "conll"], input=BAD.encode())
+    assert result.exit_code == 1
+    assert "<stdin>:3, document bad" in result.stdout

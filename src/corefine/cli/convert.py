@@ -65,7 +65,9 @@ def formats(json: Json = False) -> None:
 
 
 def check(
-    paths: Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, folders or quoted globs.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATHS", help="Files, folders, quoted globs, or - (standard input).")
+    ],
     format: Format = None,
     language: Language = None,
     json: Json = False,
