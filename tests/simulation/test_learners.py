@@ -61,6 +61,22 @@ def test_a_piece_reads_the_states_of_the_whole() -> None:
         ]
 
 
+@pytest.mark.parametrize("autocast", [False, True])  # which cannot join numbers of 16 bits
+def test_a_piece_of_a_text_of_several_blocks(autocast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = short_stories().train[0]
+    settings = resolve_recipe(str(TINY_RECIPE)).model
+    frozen = replace(settings, encoder=replace(settings.encoder, fine_tune=False))
+    model = Model.create(frozen)
+    model.train(False)
+    monkeypatch.setattr("corefine.models.network.model.TOKENS_IN_BLOCK", 16)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        whole = model.inputs(document)
+        part = model.inputs_of_part(document, 5, 50)
+    assert part.states.dtype == torch.float16
+    assert torch.equal(part.states, whole.states[..., 5:50, :])
+    assert torch.equal(part.words, whole.words[5:50])
+
+
 def test_learning_again_gives_the_same_predictions(tmp_path: Path) -> None:
     corpus = short_stories()
     lessons = [Labels.gold(document) for document in corpus.train[:2]]

@@ -112,10 +112,10 @@ class Model:
         for states in states_in_blocks(self.encoder, document, TOKENS_IN_BLOCK):
             size = states.shape[-2]
             if at < end and start < at + size:
-                kept.append(self._rounded(states[..., max(start - at, 0) : end - at, :]).clone())
+                kept.append(states[..., max(start - at, 0) : end - at, :].clone())  # the block itself is not kept
             at += size
         features = make_features(document, self.config.head.genres).cut(start, end)
-        return features.with_states(join_blocks(kept)).to(self.device)
+        return features.with_states(self._rounded(join_blocks(kept))).to(self.device)
 
     def _rounded(self, states: Tensor) -> Tensor:
         """The encoder's states as the ranker reads them."""
